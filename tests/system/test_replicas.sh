@@ -320,8 +320,20 @@ away() {
     at b GET /v1/sessions | expect '.missing == ["a"] and (.sessions | length) >= 2'
     at b POST /v1/executions '{"code": "print(9)"}' | expect '.output[0].text == "9\n"'
 }
+tells() {
+    told() { grep -q "replica 'a' cannot be reached" b.log && at b GET /readyz | expect ".ready and (.degraded.replicas | startswith(\"'a' cannot\"))"; }
+    wait_until told
+    at b GET /metrics | grep -q 'codebox_replica_up{replica="a"} 0'
+    at b GET /metrics | grep -q 'codebox_replica_up{replica="c"} 1'
+}
 ok 'what a replica that is away has cannot be used, and everything else can' away
-back() { start a; run c 'print(n)' | expect '.output[0].text == "5\n"'; }
+ok '  and the log, /readyz and the metrics tell it' tells
+back() {
+    start a
+    run c 'print(n)' | expect '.output[0].text == "5\n"'
+    told() { grep -q "replica 'a' is reached again" b.log && at b GET /readyz | expect '.degraded | has("replicas") | not'; }
+    wait_until told
+}
 ok 'when it comes back its session goes on' back
 silent() {
     local began=$SECONDS

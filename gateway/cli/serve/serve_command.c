@@ -6,6 +6,7 @@
 #include "gateway/cli/settings/tls_options.h"
 #include "gateway/front/entrance.h"
 #include "gateway/front/forward/forward.h"
+#include "gateway/front/forward/replica_watch.h"
 #include "gateway/front/http/tls.h"
 #include "gateway/front/jobs/live.h"
 #include "gateway/front/jobs/recovery.h"
@@ -307,6 +308,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     }
     if (!failed && flow->replicas >= 0) {
         failed = start_inbound(&http, flow->replicas, &inbound, err);
+        service->replica_watch = cbx_replica_watch_new(service->forwarder);
     }
     if (!failed) {
         cbx_reload_tell_ready(flow->reload);
@@ -320,7 +322,9 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     cbx_mcp_sessions_stop(served.mcp.sessions);
     cbx_http_server_free(local);
     cbx_http_server_free(server);
+    cbx_replica_watch_stop(service->replica_watch);
     end_inbound(&inbound);
+    cbx_replica_watch_free(service->replica_watch);
     cbx_forwarder_free(service->forwarder);
     cbx_service_done(service); /* stopped before the flow, which jobs use to their end */
     cbx_mcp_done(&served.mcp);

@@ -84,7 +84,10 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
     /* The response to HEAD is that to GET, of which the library sends only the header (RFC 9110,
      * section 9.3.2). */
     bool head = strcmp(e->method, "HEAD") == 0;
-    struct cbx_str replica = e->server->config.replicas ? e->headers.replica : CBX_STR("");
+    struct cbx_str replica = CBX_STR("");
+    if (e->server->config.replicas) { /* "-" is the name of none */
+        replica = e->headers.replica.len > 0 ? e->headers.replica : CBX_STR("-");
+    }
     return (struct cbx_http_request){ .method = head ? CBX_STR("GET") : cbx_str_of(e->method),
                                       .path = cbx_str_sub(target, 0, end),
                                       .query = cbx_str_sub(target, end + 1, target.len),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * GET /readyz: whether a request that arrives now would be served, and the failing parts. */
 #include "gateway/front/executor_client.h"
+#include "gateway/front/forward/replica_watch.h"
 #include "gateway/front/jobs/live.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/identity/caller.h"
@@ -96,6 +97,27 @@ static void check_executor(struct cbx_service *service, json_t *missing, json_t 
     check_heads(json_object_get(health, "heads"), degraded);
 }
 
+static void check_replicas(const struct cbx_service *service, json_t *degraded)
+{
+    CBX_AUTO_DONE(buf) names;
+    cbx_buf_init(&names, 8192);
+    if (service->forwarder == NULL) {
+        return;
+    }
+    const struct cbx_replicas *replicas = cbx_forwarder_replicas(service->forwarder);
+    for (size_t i = 0; i < replicas->count; i++) {
+        if (!cbx_replica_watch_is_up(service->replica_watch, i)) {
+            cbx_buf_printf(&names, "%s'%s'", names.len > 0 ? ", " : "", replicas->others[i].name);
+        }
+    }
+    if (names.len > 0) {
+        json_object_set_new(degraded, "replicas",
+                            json_sprintf("%s cannot be reached; what they have cannot be used "
+                                         "through this one; the gateway's log says why",
+                                         names.p));
+    }
+}
+
 /* Reasons have paths and addresses: only readers of the audit log may see them. */
 static void drop_reasons(json_t *missing)
 {
@@ -118,6 +140,7 @@ void cbx_rest_get_ready(struct cbx_rest_call *call)
     } else {
         check_executor(service, missing, degraded);
         check_analyzer(service, missing);
+        check_replicas(service, degraded);
         if (cbx_store_check(service->store, &err) != 0) {
             json_object_set_new(missing, "store", cbx_json_text(cbx_str_of(err.text)));
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * GET /metrics: the text format of Prometheus, version 0.0.4. The executor's counts are part of
  * its reply about its health; front and executor write disjoint families. */
+#include "gateway/front/forward/replica_watch.h"
 #include "gateway/front/http/tls.h"
 #include "gateway/front/jobs/live.h"
 #include "gateway/front/rest/rest.h"
@@ -155,6 +156,20 @@ static void add_issuers(struct cbx_buf *to, struct cbx_issuer_keys *keys)
     }
 }
 
+static void add_replicas(struct cbx_buf *to, const struct cbx_service *service)
+{
+    static const char up[] = "codebox_replica_up";
+    if (service->forwarder == NULL) {
+        return;
+    }
+    const struct cbx_replicas *replicas = cbx_forwarder_replicas(service->forwarder);
+    cbx_metrics_add_head(to, up, "gauge", "Whether another replica can be reached.");
+    for (size_t i = 0; i < replicas->count; i++) {
+        cbx_metrics_add_sample(to, up, "replica", cbx_str_of(replicas->others[i].name),
+                               cbx_replica_watch_is_up(service->replica_watch, i) ? 1 : 0);
+    }
+}
+
 static void write_metrics(struct cbx_buf *to, const json_t *health, bool store)
 {
     cbx_metrics_add_head(to, "codebox_build_info", "gauge", "The version of the gateway.");
@@ -189,6 +204,7 @@ void cbx_rest_get_metrics(struct cbx_rest_call *call)
     write_metrics(&text, health, cbx_store_check(call->service->store, NULL) == 0);
     add_executions(&text, call->service);
     add_issuers(&text, call->service->issuer_keys);
+    add_replicas(&text, call->service);
     call->response->status = 200;
     call->response->type = "text/plain; version=0.0.4; charset=utf-8";
     call->response->bytes_len = text.len;

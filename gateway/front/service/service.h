@@ -16,6 +16,7 @@
 enum { CBX_SERVICE_PASTS = 128, CBX_SERVICE_APPROVALS = 4096, CBX_SERVICE_SETS = 64 };
 
 struct cbx_forwarder;
+struct cbx_replica_watch;
 struct cbx_issuer_keys;
 struct cbx_job;
 struct cbx_install; /* service_packages.c */
@@ -52,6 +53,7 @@ struct cbx_service {
     struct cbx_issuer_keys *issuer_keys; /* borrowed, may be NULL; metrics only */
     /* the other replicas (front/forward); borrowed, NULL = there are none */
     struct cbx_forwarder *forwarder;
+    struct cbx_replica_watch *replica_watch; /* borrowed, may be NULL */
     pthread_mutex_t lock;
     pthread_cond_t queue_changed;
     struct cbx_job *live, **live_last; /* executions that have not ended (live.h) */
