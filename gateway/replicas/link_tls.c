@@ -141,7 +141,7 @@ int cbx_link_write(const struct cbx_link_pem *pem, const char *own_name, struct 
     const struct head head = { .certificate_bytes = pem->certificate.len,
                                .authorities_bytes = pem->authorities.len,
                                .key_bytes = pem->key.len };
-    struct parsed parsed = { NULL };
+    struct parsed parsed = { .leaf = NULL };
     if (pem->certificate.len > CBX_LINK_PEM_MAX || pem->key.len > CBX_LINK_PEM_MAX ||
         pem->authorities.len > CBX_LINK_PEM_MAX) {
         return cbx_fail(err, CBX_ETOOBIG, "a file of certificates or keys has at most %d bytes",
@@ -219,7 +219,7 @@ int cbx_link_tls_new(struct cbx_str bytes, const struct cbx_replicas *replicas,
                      struct cbx_link_tls *out, struct cbx_err *err)
 {
     struct cbx_link_pem pem;
-    struct parsed parsed = { NULL };
+    struct parsed parsed = { .leaf = NULL };
     int failed = split(bytes, &pem, err);
     if (failed) {
         return failed;
