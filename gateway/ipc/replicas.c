@@ -103,14 +103,13 @@ static int read_row(struct cbx_str row, struct cbx_replica *out, struct cbx_err 
 static int check_new(const struct cbx_replicas *replicas, const struct cbx_replica *row,
                      struct cbx_err *err)
 {
-    bool own = row->tag == replicas->own_tag;
-    const char *other = own ? replicas->own_name : NULL;
-    for (size_t i = 0; i < replicas->count && other == NULL; i++) {
-        if (replicas->others[i].tag == row->tag) {
-            other = replicas->others[i].name;
-        }
+    bool same = row->tag == replicas->own_tag;
+    const char *other = replicas->own_name;
+    for (size_t i = 0; i < replicas->count && !same; i++) {
+        same = replicas->others[i].tag == row->tag;
+        other = replicas->others[i].name;
     }
-    if (other == NULL) {
+    if (!same) {
         return 0;
     }
     if (strcmp(other, row->name) == 0) {
@@ -125,21 +124,22 @@ static int check_new(const struct cbx_replicas *replicas, const struct cbx_repli
 int cbx_replicas_read(const char *own_name, const char *const *rows, size_t count,
                       struct cbx_replicas *out, struct cbx_err *err)
 {
+    struct cbx_str own = cbx_str_of(own_name);
     bool seen = false;
     *out = (struct cbx_replicas){ 0 };
-    int failed = check_name(cbx_str_of(own_name), err);
+    int failed = check_name(own, err);
     if (failed) {
         return failed;
     }
-    snprintf(out->own_name, sizeof(out->own_name), "%s", own_name);
-    out->own_tag = tag_of(cbx_str_of(own_name));
+    snprintf(out->own_name, sizeof(out->own_name), "%.*s", CBX_STR_ARG(own));
+    out->own_tag = tag_of(own);
     for (size_t i = 0; i < count; i++) {
         struct cbx_replica row = { .name = "" };
         failed = read_row(cbx_str_of(rows[i]), &row, err);
         if (failed) {
             return failed;
         }
-        if (!seen && strcmp(row.name, own_name) == 0) {
+        if (!seen && cbx_str_is(own, row.name)) {
             seen = true;
             continue;
         }
