@@ -82,7 +82,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .SECONDARY:
 .SUFFIXES:
 .PHONY: all test-kubernetes check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-style check-format \
-        setup engine demo test test-all live bench install uninstall clean help FORCE
+        setup engine demo test test-all live bench bench-scale install uninstall clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-bridge $B/codebox-pod $B/natives/shell-loader.so $B/natives/python_guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
 
@@ -180,7 +180,9 @@ $B/tests/cases/%: $B/tests/cases/%.o $B/libanalyzer.a $B/libpolicies.a $(GRAMMAR
 
 $B/tests/bench/%: $B/tests/bench/%.o $B/libgateway.a $B/libanalyzer.a $B/libdocker.a $B/libpolicies.a $(GRAMMAR_LIB)
 	$(call say,LD)
-	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES)) $(BENCH_LIBS)
+# It uses the engines of the unit tests.
+$B/tests/bench/bench_kubernetes: BENCH_LIBS := -lcmocka
 
 # codebox with the fixtures of MCP's conformance suite in place of its tools: the linker takes the
 # fixtures before the tools of the gateway's archive.
@@ -284,6 +286,9 @@ test-kubernetes: all ## sandboxes as Pods of a cluster of one node, built from D
 
 bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_session $B/tests/bench/bench_opening $B/tests/bench/bench_audit ## ratios to a baseline of the same run, and their difference to tests/bench/ratios; SAVE=1 stores the ratios there
 	@SAVE=$(SAVE) tests/bench/run $B
+
+bench-scale: all $B/tests/bench/bench_opening $B/tests/bench/bench_kubernetes ## the same for many sessions and several replicas: pool, memory, Kubernetes, forwarding; SAVE=1 stores the ratios
+	@SAVE=$(SAVE) tests/bench/scale $B
 
 # --- checks -------------------------------------------------------------------------------------------------
 

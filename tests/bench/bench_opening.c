@@ -2,7 +2,9 @@
  * The cost of an open session for the executor, with thousands of them: processor time to open one,
  * descriptors, memory. Pool, table of sessions and engine client are the executor's; the engine is
  * a process of this program that responds at once, so its time does not count. The baseline is the
- * same run with few sessions. */
+ * same run with few sessions.
+ * Usage: bench_opening [scale]; with `scale` few are 100, and the parts of the budget have a line
+ * each. */
 #include "docker/inside/wire/frame.h"
 #include "docker/pool/pool.h"
 #include "gateway/executor/sessions/sessions.h"
@@ -20,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SESSIONS = 5000, FEW = 10, TIMED = 200, DESCRIPTORS = 2 * SESSIONS };
+enum { SESSIONS = 5000, FEW = 10, HUNDRED = 100, TIMED = 200, DESCRIPTORS = 2 * SESSIONS };
 
 /* --- the engine ------------------------------------------------------------------------------- */
 
@@ -264,10 +266,20 @@ static double open_until(struct cbx_pool *pool, struct cbx_sessions *sessions, i
     return (processor_ms() - began) / (count - first);
 }
 
-static void measure(const char *host)
+struct costs {
+    double few_ms, many_ms;                   /* processor time to open one */
+    double few_descriptors, many_descriptors; /* of each session */
+    double few_kib, many_kib;                 /* of each session */
+    int threads;                              /* for all */
+};
+
+/* Opens `few` sessions, TIMED further ones, and the rest; the costs of few are of the first two
+ * groups, as the first sessions also allocate what all of them share. */
+static struct costs measure(const char *host, int few)
 {
     struct cbx_engine *engine;
     struct cbx_err err = { 0 };
+    struct costs c;
     const struct cbx_sandbox_config config = { .instance = "bench", .secret = "secret" };
     if (cbx_engine_new(host, &engine, &err) != 0) {
         fprintf(stderr, "%s: %s\n", err.text, err.detail);
@@ -276,26 +288,54 @@ static void measure(const char *host)
     struct cbx_pool *pool = cbx_pool_new(engine, &config, &(struct cbx_pool_config){ 0 });
     struct cbx_sessions *sessions = cbx_sessions_new(SESSIONS, discard, pool);
     int open = 0;
-    open_until(pool, sessions, &open, FEW);
-    double few_ms = open_until(pool, sessions, &open, FEW + TIMED);
+    open_until(pool, sessions, &open, 1);
+    double none_kib = memory_kib();
+    int none = count_entries("/proc/self/fd");
+    open_until(pool, sessions, &open, few);
+    c.few_ms = open_until(pool, sessions, &open, few + TIMED);
     double before_kib = memory_kib();
     int before = count_entries("/proc/self/fd"), counted = open;
+    c.few_descriptors = (double)(before - none) / (counted - 1);
+    c.few_kib = (before_kib - none_kib) / (counted - 1);
     open_until(pool, sessions, &open, SESSIONS - TIMED);
-    double many_ms = open_until(pool, sessions, &open, SESSIONS);
+    c.many_ms = open_until(pool, sessions, &open, SESSIONS);
     for (int i = 0; i < open; i++) {
         use_session(sessions, i);
     }
-    printf("open a session, %d open: %.2f ms of processor, %d open: %.2f ms, %.2f times that "
-           "(budget 3 ms)\n",
-           SESSIONS, many_ms, FEW, few_ms, many_ms / few_ms);
-    printf("an open session costs the executor %.2f descriptors, %.1f KiB (budget 1, 64 KiB), and "
-           "%d threads for all\n",
-           (double)(count_entries("/proc/self/fd") - before) / (open - counted),
-           (memory_kib() - before_kib) / (open - counted), count_entries("/proc/self/task") - 2);
+    c.many_descriptors = (double)(count_entries("/proc/self/fd") - before) / (open - counted);
+    c.many_kib = (memory_kib() - before_kib) / (open - counted);
+    c.threads = count_entries("/proc/self/task") - 2;
+    return c;
 }
 
-int main(void)
+static void print_costs(const struct costs *c)
 {
+    printf("open a session, %d open: %.2f ms of processor, %d open: %.2f ms, %.2f times that "
+           "(budget 3 ms)\n",
+           SESSIONS, c->many_ms, FEW, c->few_ms, c->many_ms / c->few_ms);
+    printf("an open session costs the executor %.2f descriptors, %.1f KiB (budget 1, 64 KiB), and "
+           "%d threads for all\n",
+           c->many_descriptors, c->many_kib, c->threads);
+}
+
+static void print_scale(const struct costs *c)
+{
+    printf("%d sessions of an executor, processor to open one: %.2f ms, at %d sessions %.2f ms, "
+           "%.2f times that\n",
+           SESSIONS, c->many_ms, HUNDRED, c->few_ms, c->many_ms / c->few_ms);
+    printf("%d sessions of an executor, descriptors: %.2f each (budget 1), of the first %d %.2f, "
+           "%.2f times that\n",
+           SESSIONS, c->many_descriptors, HUNDRED + TIMED, c->few_descriptors,
+           c->many_descriptors / c->few_descriptors);
+    printf("%d sessions of an executor, memory: %.1f KiB each (budget 64 KiB), of the first %d "
+           "%.1f KiB, %.2f times that; %d threads for all\n",
+           SESSIONS, c->many_kib, HUNDRED + TIMED, c->few_kib, c->many_kib / c->few_kib,
+           c->threads);
+}
+
+int main(int argc, char **argv)
+{
+    bool scale = argc > 1 && strcmp(argv[1], "scale") == 0;
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     char folder[] = "/tmp/codebox-opening.XXXXXX", host[160];
     struct rlimit files;
@@ -318,7 +358,12 @@ int main(void)
         serve_engine(listening);
     }
     close(listening);
-    measure(host);
+    struct costs costs = measure(host, scale ? HUNDRED : FEW);
+    if (scale) {
+        print_scale(&costs);
+    } else {
+        print_costs(&costs);
+    }
     fflush(stdout);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);

@@ -2,47 +2,15 @@
 // The figures that need an engine, each with a baseline of the same run, interleaved with it. Other
 // processes may load the machine: compare ratios, not times. Usage: engine.mjs CODEBOX FOLDER [PART
 // ...]
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, openSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
-import { promisify } from 'node:util';
+import { gateways, median, ms, run, since, sleep, timed } from './gateway.mjs';
 
 const [codebox, folder, ...parts] = process.argv.slice(2);
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const median = (times) => [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)];
-const since = (began) => performance.now() - began;
-const timed = async (work) => { const began = performance.now(); await work(); return since(began); };
-const run = promisify(execFile);
-const ms = (time) => (time < 10 ? time.toFixed(2) : time.toFixed(0));
+const gateway = gateways(codebox, folder);
 const nameOf = (pid) => { try { return readFileSync(`/proc/${pid}/comm`, 'utf8').trim(); } catch { return ''; } };
-const agent = new http.Agent({ keepAlive: true });
-
-// --- a gateway for the benchmarks
-const gateway = async (name, options) => {
-  const state = `${folder}/${name}`, log = `${state}.log`;
-  mkdirSync(state, { recursive: true, mode: 0o700 });
-  const master = spawn(codebox, ['serve', '--state', state, '--listen', '127.0.0.1:0', ...options], { stdio: ['ignore', 'ignore', openSync(log, 'w')] });
-  let base;
-  while (!(base = /serving on (http:[^,]*),/.exec(readFileSync(log, 'utf8'))?.[1])) await sleep(20);
-  const ask = (method, path, json) => new Promise((resolve, reject) => {
-    const body = json && JSON.stringify(json);
-    const request = http.request(base + path, { method, agent, headers: body ? { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) } : {} }, (answer) => {
-      let text = '';
-      answer.on('data', (d) => { text += d; }).on('end', () => (answer.statusCode < 300 ? resolve(JSON.parse(text)) : reject(new Error(`${path}: ${answer.statusCode} ${text.slice(0, 300)}`))));
-    });
-    request.on('error', reject).end(body);
-  });
-  const children = readFileSync(`/proc/${master.pid}/task/${master.pid}/children`, 'utf8').split(' ').filter(Boolean);
-  const rss = (which) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${children.find((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === which)}/status`, 'utf8'))[1]) / 1024;
-  return {
-    ask, rss,
-    once: async (code = 'print(1)') => { const r = await ask('POST', '/v1/executions', { code }); if (r.status !== 'completed') throw new Error(JSON.stringify(r).slice(0, 300)); },
-    filled: async () => { for (let i = 0; i < 200; i++, await sleep(50)) { const { pool } = await ask('GET', '/healthz'); if (pool.ready >= 2 && pool.making === 0) break; } await sleep(1000); }, // prewarmed, too
-    pids: () => [...children, ...children.flatMap((pid) => { try { return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean); } catch { return []; } })],
-    stop: () => new Promise((resolve) => { master.on('exit', resolve); master.kill('SIGTERM'); }),
-  };
-};
 
 // --- the engine, by bare calls
 const socketPath = (process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock').replace('unix://', '');

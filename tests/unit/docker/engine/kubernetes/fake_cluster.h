@@ -10,6 +10,7 @@
 #include "policies/base/text/json.h"
 #include "tests/unit/docker/fake_engine.h"
 
+#include <netinet/tcp.h>
 #include <openssl/sha.h>
 
 enum { CLUSTER_CONNECTIONS = 256 };
@@ -383,7 +384,8 @@ static bool cluster_has_ended(const json_t *pod)
 }
 
 /* Ends the container of a Pod, which stays. */
-static void cluster_end_pod(const char *name, const char *reason, int exit_code)
+__attribute__((unused)) static void cluster_end_pod(const char *name, const char *reason,
+                                                    int exit_code)
 {
     pthread_mutex_lock(&fake.lock);
     json_t *pod = json_object_get(cluster.pods, name);
@@ -398,7 +400,7 @@ static void cluster_end_pod(const char *name, const char *reason, int exit_code)
 }
 
 /* Adds a Pod that has ended, of an instance, without an event. */
-static void cluster_add_ended(const char *name, const char *instance)
+__attribute__((unused)) static void cluster_add_ended(const char *name, const char *instance)
 {
     const int unused = FAKE_CONTAINERS - 1;
     pthread_mutex_lock(&fake.lock);
@@ -522,6 +524,7 @@ static void *cluster_accept(void *context)
         int i = cluster.connections++;
         assert_true(i < CLUSTER_CONNECTIONS);
         cluster.fds[i] = fd;
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int)); /* as Go does */
         pthread_create(&cluster.threads[i], NULL, cluster_connection, &cluster.fds[i]);
         pthread_mutex_unlock(&fake.lock);
     }
