@@ -54,12 +54,12 @@ const replicas = async (names) => {
 
 // --- the figures
 const figures = {
-  // Requests come at a fixed rate, whether the earlier ones are answered or not, while the pool
-  // makes the sandboxes that follow. Without a ready one: one request after another, as two
-  // processors make fewer sandboxes than come.
+  // Requests come at a fixed rate, whether the earlier ones are answered or not. The pool has as
+  // many sandboxes as may be in use, so it makes none meanwhile: two processors make fewer than
+  // come, and the first runs would wait for those. Sandboxes that must be made: one after another.
   async claim() {
-    const READY = 8, ROUNDS = 6, ROUNDS_MS = 50000, RATE = 10, COLD = 9, COLD_MS = 20000;
-    const g = await gateway('claim', ['--pool-min', String(READY), '--max-sessions', '64']);
+    const READY = 8, ROUNDS = 6, ROUNDS_MS = 45000, RATE = 10, COLD = 9, COLD_MIN = 3, COLD_MS = 20000;
+    let g = await gateway('claim', ['--pool-min', String(READY), '--pool-max', String(READY)]);
     const use = async (opened, printed, limits = {}) => {
       let id;
       const opening = await timed(async () => { id = (await g.ask('POST', '/v1/sessions', limits)).session_id; });
@@ -74,18 +74,21 @@ const figures = {
     const began = performance.now();
     for (let i = 0; i < ROUNDS && since(began) < ROUNDS_MS; i++) {
       await g.filled(READY);
+      await sleep(READY * 1000); // their kernels prewarm after they are ready
       const claims = [];
       for (let k = 0; k < READY; k++, await sleep(1000 / RATE)) claims.push(use(opened, printed));
       await close(await Promise.all(claims));
     }
-    await g.filled(READY);
+    await g.stop();
+    g = await gateway('made', ['--pool-min', '1']);
+    await g.filled(1);
     const coldBegan = performance.now();
-    for (let size = 200; size < 200 + COLD && since(coldBegan) < COLD_MS; size++) {
-      const id = await use(coldOpened, coldPrinted, { limits: { memory_bytes: size << 20 } }); // the pool has none of these limits
+    for (let i = 0; i < COLD && (i < COLD_MIN || since(coldBegan) < COLD_MS); i++) {
+      const id = await use(coldOpened, coldPrinted, { limits: { memory_bytes: (200 + i) << 20 } }); // the pool has none of these limits
       await close([id]);
       await calm();
     }
-    console.log(`claim from the pool, open a session: ${spread(opened)} of ${opened.length} at ${RATE}/s (budget 10 ms and 50 ms, at 50/s), of one that must be made ${spread(coldOpened)}, ${times(median(opened), median(coldOpened))}`);
+    console.log(`claim from the pool, open a session: ${spread(opened)} of ${opened.length} at ${RATE}/s (budget 10 ms and 50 ms, at 50/s), of one that must be made ${spread(coldOpened)} of ${coldOpened.length}, ${times(median(opened), median(coldOpened))}`);
     console.log(`claim from the pool, open a session and print: ${spread(printed)}, with one that must be made ${spread(coldPrinted)}, ${times(median(printed), median(coldPrinted))}`);
     await g.stop();
   },
