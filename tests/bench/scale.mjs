@@ -58,7 +58,7 @@ const figures = {
   // many sandboxes as may be in use, so it makes none meanwhile: two processors make fewer than
   // come, and the first runs would wait for those. Sandboxes that must be made: one after another.
   async claim() {
-    const READY = 8, ROUNDS = 6, ROUNDS_MS = 45000, RATE = 10, COLD = 9, COLD_MIN = 3, COLD_MS = 20000;
+    const READY = 8, ROUNDS = 5, ROUNDS_MS = 50000, RATE = 10, COLD = 9, COLD_MIN = 3, COLD_MS = 20000;
     let g = await gateway('claim', ['--pool-min', String(READY), '--pool-max', String(READY)]);
     const use = async (opened, printed, limits = {}) => {
       let id;
@@ -73,8 +73,8 @@ const figures = {
     const [opened, printed, coldOpened, coldPrinted] = [[], [], [], []];
     const began = performance.now();
     for (let i = 0; i < ROUNDS && since(began) < ROUNDS_MS; i++) {
-      await g.filled(READY);
-      await sleep(READY * 1000); // their kernels prewarm after they are ready
+      const filling = await timed(() => g.filled(READY));
+      await sleep(Math.max(READY * 1000, 2 * filling)); // their kernels prewarm after they are ready
       const claims = [];
       for (let k = 0; k < READY; k++, await sleep(1000 / RATE)) claims.push(use(opened, printed));
       await close(await Promise.all(claims));
