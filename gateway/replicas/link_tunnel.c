@@ -101,7 +101,8 @@ static void write_front(struct tunnel *t)
     }
 }
 
-/* A socket without a wanted event is left out: its end would be reported again and again. */
+/* A socket without a wanted event is left out: its end would be reported again and again. So is a
+ * link that has ended, for which bytes of the front may be left. */
 static void wait_for_events(const struct tunnel *t, struct pollfd events[2])
 {
     short front = 0, link = t->link_wants;
@@ -109,6 +110,7 @@ static void wait_for_events(const struct tunnel *t, struct pollfd events[2])
     front = (short)(front | (is_empty(&t->to_front) ? 0 : POLLOUT));
     link = (short)(link | (is_empty(&t->to_link) ? 0 : POLLOUT));
     link = (short)(link | (is_empty(&t->to_front) ? POLLIN : 0));
+    link = t->link_ended ? (short)0 : link;
     events[0] = (struct pollfd){ .fd = front != 0 ? t->front : -1, .events = front };
     events[1] = (struct pollfd){ .fd = link != 0 ? SSL_get_fd(t->link) : -1, .events = link };
     /* bytes that the library has read already raise no event */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The process of links: one thread takes connections and sockets, and each link has a thread. */
+ * The process of links: one thread takes connections and sockets, and each link has a thread.
+ * Connections that are not authenticated have threads of their own. */
 #include "gateway/replicas/replica_process.h"
 
 #include "gateway/ipc/jail/files.h"
 #include "gateway/ipc/jail/jail.h"
 #include "gateway/ipc/threads.h"
 #include "gateway/ipc/wire/ipc_wire.h"
+#include "gateway/replicas/handshakes.h"
 #include "gateway/replicas/link_tls.h"
 #include "gateway/replicas/link_tunnel.h"
 #include "policies/base/auto.h"
@@ -34,7 +36,8 @@ struct process {
     int channel, listening;
     const struct cbx_replicas *replicas;
     struct cbx_link_tls tls;
-    struct cbx_threads *threads;
+    struct cbx_threads *threads, *handshake_threads;
+    struct cbx_handshakes handshakes;
     pthread_mutex_t sending;    /* one socket is passed to the front at a time */
     atomic_int_fast64_t log_ms; /* time of the last log line about a refused link */
 };
@@ -189,22 +192,26 @@ static void log_refused(const struct cbx_err *err)
     }
 }
 
+struct accepted {
+    int fd;
+    SSL *link;
+};
+
+static void drop_accepted(const struct accepted *a, const struct cbx_err *err)
+{
+    log_refused(err);
+    SSL_free(a->link);
+    close(a->fd);
+}
+
 static void serve_replica(void *context)
 {
-    int fd = *(int *)context, pair[2];
+    struct accepted a = *(struct accepted *)context;
     struct cbx_err err = { 0 };
-    SSL *link = NULL;
+    int pair[2];
     free(context);
-    watch_link(fd);
-    if (cbx_link_accept(&process.tls, fd, &link, &err) != 0) {
-        log_refused(&err);
-        close(fd);
-        return;
-    }
     if (cbx_wire_pair(pair, &err) != 0) {
-        log_refused(&err);
-        SSL_free(link);
-        close(fd);
+        drop_accepted(&a, &err);
         return;
     }
     pthread_mutex_lock(&process.sending);
@@ -214,17 +221,43 @@ static void serve_replica(void *context)
     if (failed) {
         _exit(1); /* the gateway has ended */
     }
-    carry(pair[0], fd, link);
+    carry(pair[0], a.fd, a.link);
+}
+
+static void shake_hands(void *context)
+{
+    struct accepted a = { .fd = *(int *)context };
+    struct cbx_err err = { 0 };
+    free(context);
+    watch_link(a.fd);
+    int failed = cbx_link_accept(&process.tls, a.fd, &a.link, &err);
+    cbx_handshakes_end(&process.handshakes, a.fd);
+    if (failed) {
+        drop_accepted(&a, &err);
+        return;
+    }
+    struct accepted *passed = cbx_new(sizeof(*passed));
+    *passed = a;
+    if (!cbx_threads_run(process.threads, serve_replica, passed)) {
+        free(passed);
+        cbx_fail(&err, CBX_EBUSY, "there are %d links already", LINKS_MAX);
+        drop_accepted(&a, &err);
+    }
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
+/* During a reload the process before this one may have taken it. */
 static void take_socket(void)
 {
     int passed = -1;
     char tag = 0;
     struct cbx_err err;
-    if (cbx_wire_receive_fd(process.channel, &passed, &tag, &err) != 0) {
+    int failed = cbx_wire_receive_fd_now(process.channel, &passed, &tag, &err);
+    if (failed == CBX_ETIMEDOUT) {
+        return;
+    }
+    if (failed) {
         _exit(0); /* the gateway has ended */
     }
     size_t index = (unsigned char)tag;
@@ -243,14 +276,20 @@ static void take_socket(void)
 
 static void accept_link(void)
 {
+    enum { PAUSE_MS = 20 };
     int fd = accept4(process.listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+        poll(NULL, 0, PAUSE_MS); /* the connection stays in the backlog, and the event too */
+    }
     if (fd < 0) {
         return; /* the other end has left, or there are too many descriptors */
     }
     int *passed = cbx_new(sizeof(*passed));
     *passed = fd;
-    if (!cbx_threads_run(process.threads, serve_replica, passed)) {
+    cbx_handshakes_begin(&process.handshakes, fd);
+    if (!cbx_threads_run(process.handshake_threads, shake_hands, passed)) {
         free(passed);
+        cbx_handshakes_end(&process.handshakes, fd);
         close(fd);
     }
 }
@@ -302,11 +341,14 @@ _Noreturn void cbx_replicas_main(int channel, const struct cbx_replicas_config *
                                 .replicas = config->replicas,
                                 .log_ms = -LOG_PAUSE_MS };
     pthread_mutex_init(&process.sending, NULL);
+    cbx_handshakes_init(&process.handshakes);
     if (prepare(config, &err) != 0) {
         cbx_log(CBX_LOG_ERROR, "links between replicas: %s", err.text);
         _exit(1);
     }
     process.threads = cbx_threads_new(LINKS_MAX);
+    /* those that were ended for others need a moment */
+    process.handshake_threads = cbx_threads_new(2 * CBX_HANDSHAKES_MAX);
     while (ends == 0) {
         struct pollfd events[] = { { .fd = process.listening, .events = POLLIN },
                                    { .fd = process.channel, .events = POLLIN } };
@@ -321,6 +363,7 @@ _Noreturn void cbx_replicas_main(int channel, const struct cbx_replicas_config *
         }
     }
     close(process.listening);
-    cbx_threads_free(process.threads); /* with the last link */
+    cbx_threads_free(process.handshake_threads); /* the first: they make links */
+    cbx_threads_free(process.threads);           /* with the last link */
     _exit(0);
 }
