@@ -207,7 +207,7 @@ union control {
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-int cbx_wire_send_fd(int fd, int passed, char tag, struct cbx_err *err)
+static int send_fd(int fd, int passed, char tag, int flags, struct cbx_err *err)
 {
     union control control = { .bytes = { 0 } };
     struct iovec part = { .iov_base = &tag, .iov_len = 1 };
@@ -221,7 +221,10 @@ int cbx_wire_send_fd(int fd, int passed, char tag, struct cbx_err *err)
     c->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(c), &passed, sizeof(int));
     ssize_t n;
-    while ((n = sendmsg(fd, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR) {
+    while ((n = sendmsg(fd, &message, MSG_NOSIGNAL | flags)) < 0 && errno == EINTR) {
+    }
+    if (n < 0 && errno == EAGAIN) {
+        return cbx_fail(err, CBX_ETIMEDOUT, "another process takes no descriptor");
     }
     if (n != 1) {
         return cbx_fail(err, CBX_EIO, "passing a descriptor: %s", strerror(errno));
@@ -229,7 +232,24 @@ int cbx_wire_send_fd(int fd, int passed, char tag, struct cbx_err *err)
     return 0;
 }
 
-int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err)
+int cbx_wire_send_fd(int fd, int passed, char tag, struct cbx_err *err)
+{
+    return send_fd(fd, passed, tag, 0, err);
+}
+
+int cbx_wire_send_fd_until(int fd, int passed, char tag, int64_t until_ms, struct cbx_err *err)
+{
+    struct pollfd ready = { .fd = fd, .events = POLLOUT };
+    int64_t left;
+    int failed;
+    while ((failed = send_fd(fd, passed, tag, MSG_DONTWAIT, err)) == CBX_ETIMEDOUT &&
+           (left = until_ms - cbx_clock_ms()) > 0) {
+        poll(&ready, 1, (int)left);
+    }
+    return failed;
+}
+
+static int receive_fd(int fd, int *passed, char *tag, int flags, struct cbx_err *err)
 {
     union control control = { .bytes = { 0 } };
     struct iovec part = { .iov_base = tag, .iov_len = 1 };
@@ -238,7 +258,10 @@ int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err)
                               .msg_control = control.bytes,
                               .msg_controllen = sizeof(control.bytes) };
     ssize_t n;
-    while ((n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+    while ((n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | flags)) < 0 && errno == EINTR) {
+    }
+    if (n < 0 && errno == EAGAIN) {
+        return cbx_fail(err, CBX_ETIMEDOUT, "another process passed no descriptor");
     }
     if (n <= 0) {
         return cbx_fail(err, CBX_EIO, "another process ended");
@@ -257,4 +280,14 @@ int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err)
         }
     }
     return 0;
+}
+
+int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err)
+{
+    return receive_fd(fd, passed, tag, 0, err);
+}
+
+int cbx_wire_receive_fd_now(int fd, int *passed, char *tag, struct cbx_err *err)
+{
+    return receive_fd(fd, passed, tag, MSG_DONTWAIT, err);
 }

@@ -40,4 +40,9 @@ int cbx_wire_pair(int out[2], struct cbx_err *err);
 int cbx_wire_send_fd(int fd, int passed, char tag, struct cbx_err *err);
 int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err);
 
+/* Like these, for a receiver that may be stopped, up to a time of cbx_clock_ms; and for several
+ * receivers of one socket, without waiting. CBX_ETIMEDOUT if nothing was passed. */
+int cbx_wire_send_fd_until(int fd, int passed, char tag, int64_t until_ms, struct cbx_err *err);
+int cbx_wire_receive_fd_now(int fd, int *passed, char *tag, struct cbx_err *err);
+
 #endif

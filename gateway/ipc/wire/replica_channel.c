@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 /* The line is read by single bytes: what follows is another reader's. */
-static bool read_line(int fd, char out[CBX_LINK_LINE_MAX])
+static bool read_line(int fd, int64_t until_ms, char out[CBX_LINK_LINE_MAX])
 {
-    int64_t until_ms = cbx_clock_ms() + CBX_LINK_WAIT_MS;
     for (size_t len = 0; len + 1 < CBX_LINK_LINE_MAX;) {
         int64_t left = until_ms - cbx_clock_ms();
         struct pollfd ready = { .fd = fd, .events = POLLIN };
@@ -38,17 +37,18 @@ int cbx_link_open(int channel, size_t index, int *out, struct cbx_err *err)
 {
     int pair[2];
     char line[CBX_LINK_LINE_MAX] = "";
+    int64_t until_ms = cbx_clock_ms() + CBX_LINK_WAIT_MS;
     int failed = cbx_wire_pair(pair, err);
     if (failed) {
         return failed;
     }
     CBX_AUTO_FD own = pair[0];
-    failed = cbx_wire_send_fd(channel, pair[1], (char)index, err);
+    failed = cbx_wire_send_fd_until(channel, pair[1], (char)index, until_ms, err);
     close(pair[1]);
     if (failed) {
-        return failed;
+        return cbx_fail(err, CBX_EIO, "the process of links takes no request");
     }
-    if (!read_line(own, line)) {
+    if (!read_line(own, until_ms, line)) {
         return cbx_fail(err, CBX_EIO, "the process of links does not answer");
     }
     if (strcmp(line, CBX_LINK_UP) != 0) {

@@ -14,7 +14,7 @@
 enum {
     CBX_LINK_INBOUND = CBX_REPLICAS_MAX, /* tag of a passed socket; smaller: index of a replica */
     CBX_LINK_LINE_MAX = 256,             /* bytes of the line with its end */
-    CBX_LINK_WAIT_MS = 15000,            /* for the line */
+    CBX_LINK_WAIT_MS = 15000,            /* of the front, until it has the line */
 };
 
 /* In the front: opens a connection to the replica with this index. Waits until it is connected.

@@ -235,6 +235,32 @@ static void passes_a_descriptor_that_is_closed_on_exec(void **state)
     end(&e);
 }
 
+static void waits_for_a_receiver_no_longer_than_asked(void **state)
+{
+    enum { WAIT_MS = 50, QUEUED_MAX = 10000 };
+    (void)state;
+    struct ends e;
+    int passed = -1, failed = 0, queued = 0;
+    char tag = 0;
+    begin(&e);
+    assert_int_equal(cbx_wire_receive_fd_now(e.b, &passed, &tag, &e.err), CBX_ETIMEDOUT);
+    for (; queued < QUEUED_MAX && failed == 0; queued += failed == 0) {
+        failed = cbx_wire_send_fd_until(e.a, STDERR_FILENO, 'k', cbx_clock_ms() + WAIT_MS, &e.err);
+    }
+    assert_int_equal(failed, CBX_ETIMEDOUT);
+    for (int i = 0; i < queued; i++) {
+        assert_int_equal(cbx_wire_receive_fd_now(e.b, &passed, &tag, &e.err), 0);
+        assert_int_equal(tag, 'k');
+        close(passed);
+    }
+    assert_int_equal(
+        cbx_wire_send_fd_until(e.a, STDERR_FILENO, 'k', cbx_clock_ms() + WAIT_MS, &e.err), 0);
+    cbx_fd_auto(&e.b);
+    assert_int_equal(
+        cbx_wire_send_fd_until(e.a, STDERR_FILENO, 'k', cbx_clock_ms() + WAIT_MS, &e.err), CBX_EIO);
+    end(&e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +274,7 @@ int main(void)
         cmocka_unit_test(keeps_the_deadline_when_bytes_drip_in),
         cmocka_unit_test(survives_sending_to_an_end_that_is_closed),
         cmocka_unit_test(passes_a_descriptor_that_is_closed_on_exec),
+        cmocka_unit_test(waits_for_a_receiver_no_longer_than_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
