@@ -344,7 +344,7 @@ static bool exchange_again(struct transfer *t, const struct cbx_http_request *re
     } else {
         close(fd);
     }
-    return *failed == 0 || t->response.status != 0 || !goes_on(t);
+    return *failed == 0 || cbx_response_has_begun(&t->response) || !goes_on(t);
 }
 
 static int exchange_fresh(struct transfer *t, const struct cbx_http_request *request,

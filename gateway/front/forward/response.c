@@ -132,16 +132,20 @@ static int read_head(struct cbx_response *r, struct cbx_str head, struct cbx_err
     return begin_body(r, err);
 }
 
-/* Takes bytes up to the end of the head; *taken is their number. */
+/* Takes bytes up to the end of the head; *taken is their number. Interim responses count towards
+ * the limit of the header, so that they end. */
 static int take_head(struct cbx_response *r, struct cbx_str bytes, size_t *taken,
                      struct cbx_err *err)
 {
     static const char end[] = "\r\n\r\n";
     enum { END = sizeof(end) - 1 };
     size_t before = r->line.len, from = before < END - 1 ? 0 : before - (END - 1);
-    if (cbx_buf_add(&r->line, bytes) != 0) {
+    size_t room = CBX_RESPONSE_HEAD_MAX - r->fields_bytes - before;
+    if (room == 0) {
         return fail("has a header of more than 64 KiB", err);
     }
+    bytes = cbx_str_sub(bytes, 0, room); /* the body may follow */
+    cbx_buf_add(&r->line, bytes);
     const char *found = memmem(r->line.p + from, r->line.len - from, end, END);
     if (found == NULL) {
         *taken = bytes.len;
@@ -149,6 +153,7 @@ static int take_head(struct cbx_response *r, struct cbx_str bytes, size_t *taken
     }
     size_t len = (size_t)(found - r->line.p);
     *taken = len + END - before;
+    r->fields_bytes += len + END;
     int failed = read_head(r, (struct cbx_str){ .p = r->line.p, .len = len }, err);
     cbx_buf_reset(&r->line);
     return failed;
@@ -226,6 +231,10 @@ static int read_line(struct cbx_response *r, struct cbx_err *err)
         break;
     default: /* a field of the trailer, which nobody reads, or the empty line behind it */
         r->state = r->line.len == 0 ? CBX_RESPONSE_DONE : CBX_RESPONSE_TRAILER;
+        r->fields_bytes += r->line.len;
+        if (r->fields_bytes > CBX_RESPONSE_HEAD_MAX) {
+            failed = fail("has a header and a trailer of more than 64 KiB", err);
+        }
         break;
     }
     cbx_buf_reset(&r->line);
@@ -283,6 +292,11 @@ int cbx_response_end(struct cbx_response *r, struct cbx_err *err)
         return fail(r->status == 0 ? "did not come" : "is not complete", err);
     }
     return 0;
+}
+
+bool cbx_response_has_begun(const struct cbx_response *r)
+{
+    return r->status != 0 || r->line.len > 0;
 }
 
 bool cbx_response_is_done(const struct cbx_response *r)

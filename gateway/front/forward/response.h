@@ -40,6 +40,7 @@ struct cbx_response {
     enum cbx_response_state state;
     struct cbx_buf line; /* the head, or a line of the chunked body, as far as it has arrived */
     uint64_t left;       /* bytes of the body, or of the chunk, that have not arrived */
+    size_t fields_bytes; /* bytes of the heads, interim ones too, and of the trailer */
     int status;
     bool has_length, chunked, closes;
 };
@@ -53,6 +54,9 @@ int cbx_response_take(struct cbx_response *response, struct cbx_str bytes, struc
 
 /* The connection has ended. CBX_EPROTO if the response is not complete. */
 int cbx_response_end(struct cbx_response *response, struct cbx_err *err);
+
+/* True if a byte of the response has arrived. */
+bool cbx_response_has_begun(const struct cbx_response *response);
 
 /* True if the response is complete. */
 bool cbx_response_is_done(const struct cbx_response *response);

@@ -126,6 +126,55 @@ static void a_header_has_a_limit(void **state)
     assert_int_equal(read_in_pieces(text, 4096, &leaves_open), CBX_EPROTO);
 }
 
+/* Bytes of the body that come with the end of the header do not count. */
+static void a_body_behind_a_part_of_the_header_has_no_limit(void **state)
+{
+    (void)state;
+    enum { BODY = 100 * 1024, PIECE = 64 * 1024 };
+    static char text[200 * 1024];
+    for (size_t first = 1; first < 40; first++) {
+        CBX_AUTO_DONE(response) response = { .sink = NULL };
+        struct cbx_err err;
+        int head =
+            snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", BODY);
+        struct cbx_str bytes = { .p = text, .len = (size_t)head + BODY };
+        memset(text + head, 'x', BODY);
+        cbx_buf_done(&seen.text);
+        cbx_buf_init(&seen.text, 1 << 20);
+        cbx_response_init(&response, &sink);
+        assert_int_equal(cbx_response_take(&response, cbx_str_sub(bytes, 0, first), &err), 0);
+        assert_true(cbx_response_has_begun(&response));
+        bytes = cbx_str_sub(bytes, first, bytes.len);
+        assert_int_equal(cbx_response_take(&response, cbx_str_sub(bytes, 0, PIECE), &err), 0);
+        assert_int_equal(cbx_response_take(&response, cbx_str_sub(bytes, PIECE, bytes.len), &err),
+                         0);
+        assert_true(cbx_response_is_done(&response));
+    }
+}
+
+/* Appends `piece` to a beginning again and again: it is refused at last. */
+static void refuses_without_end(const char *begin, const char *piece)
+{
+    enum { TIMES = 100 * 1024 };
+    CBX_AUTO_DONE(response) response = { .sink = NULL };
+    struct cbx_err err;
+    cbx_buf_done(&seen.text);
+    cbx_buf_init(&seen.text, 1 << 20);
+    cbx_response_init(&response, &sink);
+    int failed = cbx_response_take(&response, cbx_str_of(begin), &err);
+    for (int i = 0; i < TIMES && !failed; i++) {
+        failed = cbx_response_take(&response, cbx_str_of(piece), &err);
+    }
+    assert_int_equal(failed, CBX_EPROTO);
+}
+
+static void interim_responses_and_trailers_end(void **state)
+{
+    (void)state;
+    refuses_without_end("HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 102 Processing\r\n\r\n");
+    refuses_without_end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "A: b\r\n");
+}
+
 static void a_sink_ends_the_reading(void **state)
 {
     (void)state;
@@ -150,6 +199,8 @@ int main(void)
         cmocka_unit_test(reads_each_form_of_a_body),
         cmocka_unit_test(refuses_what_is_no_response),
         cmocka_unit_test(a_header_has_a_limit),
+        cmocka_unit_test(a_body_behind_a_part_of_the_header_has_no_limit),
+        cmocka_unit_test(interim_responses_and_trailers_end),
         cmocka_unit_test(a_sink_ends_the_reading),
     };
     return cmocka_run_group_tests(tests, NULL, end);
