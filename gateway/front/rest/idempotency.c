@@ -90,7 +90,8 @@ static json_t *find(struct cbx_rest_call *call, enum cbx_once kind, const char *
 }
 
 /* The key is taken. True if its object does not exist any more: its request ended without a
- * result. */
+ * result. One of a front that was killed is at work no more: what it made is stored before it has
+ * an effect. */
 static bool repeat(struct cbx_rest_call *call, enum cbx_once kind, const char *request,
                    const struct cbx_stored_key *stored)
 {
@@ -109,7 +110,8 @@ static bool repeat(struct cbx_rest_call *call, enum cbx_once kind, const char *r
         return false;
     }
     time_before(STALE_S, stale);
-    if (strcmp(stored->created_at, stale) < 0) {
+    if (strcmp(stored->created_at, stale) < 0 ||
+        strcmp(stored->created_at, call->service->began_at) < 0) {
         return true;
     }
     cbx_fail(&err, CBX_ESTATE,

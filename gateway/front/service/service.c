@@ -17,6 +17,7 @@ void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct
     *service = (struct cbx_service){
         .flow = flow, .store = store, .jobs_max = jobs_max, .fresh_ms = CBX_SEAL_LIFE_MS / 3
     };
+    cbx_service_now(service->began_at);
     pthread_mutex_init(&service->lock, NULL);
     pthread_cond_init(&service->queue_changed, NULL);
     cbx_cond_init(&service->watch_changed);

@@ -48,6 +48,7 @@ struct cbx_resolved_set {
 struct cbx_service {
     struct cbx_flow *flow;
     struct cbx_store *store;
+    char began_at[32];               /* time of cbx_service_init, as cbx_service_now */
     struct cbx_decisions *decisions; /* last decisions (decisions.h); the flow adds them */
     struct cbx_quotas *quotas;       /* borrowed; NULL = none (set it before the first request) */
     struct cbx_issuer_keys *issuer_keys; /* borrowed, may be NULL; metrics only */

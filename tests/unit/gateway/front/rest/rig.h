@@ -114,6 +114,7 @@ struct rig {
     bool running;
     struct cbx_http_exchange *exchanges[EXCHANGES_MAX];
     const struct cbx_caller *caller; /* caller of the requests; NULL = the local one */
+    const char *key;                 /* Idempotency-Key of requests; NULL = none */
     int exchange_count, handlers_ended;
 };
 
@@ -217,6 +218,9 @@ static inline void *handle_request(void *context)
                                         .accept = cbx_str_of(e->accept),
                                         .exchange = e,
                                         .id = "request-1" };
+    if (e->rig->key != NULL) {
+        request.idempotency_key = cbx_str_of(e->rig->key);
+    }
     struct cbx_http_response response = { 0 };
     cbx_rest_handle(&e->rig->service, &request, &response);
     if (!response.answered) {

@@ -107,6 +107,32 @@ static void a_session_is_acknowledged_once_it_is_stored(void **state)
 
 /* --- CodeBox-AI's options --------------------------------------------------------------------- */
 
+/* Stores the key of a request that opens a session with "{}", and that did not come to its end. */
+static void take_key(struct rig *rig, const char *key, const char *created_at)
+{
+    struct cbx_stored_key stored = { .id = "00000000-0000-4000-8000-000000000000" };
+    struct cbx_sha256 hash = cbx_sha256_of(CBX_STR("POST /v1/sessions\n{}"));
+    cbx_sha256_hex(&hash, stored.request);
+    snprintf(stored.created_at, sizeof(stored.created_at), "%s", created_at);
+    assert_int_equal(
+        cbx_store_take_key(rig->store, "local", key, "2000-01-01T00:00:00.000000", &stored, NULL),
+        0);
+}
+
+static void a_key_of_a_front_that_was_killed_can_be_used_again(void **state)
+{
+    struct rig *rig = *state;
+    char now[32];
+    cbx_service_now(now);
+    take_key(rig, "key", now);
+    rig->key = "key";
+    assert_problem(rig_json(rig, "POST", "/v1/sessions", "{}"), 409, "still at work");
+    cbx_service_now(rig->service.began_at); /* the next front */
+    await_answer(rig_json(rig, "POST", "/v1/sessions", "{}"), 201);
+    await_answer(rig_json(rig, "POST", "/v1/sessions", "{}"), 201);
+    assert_int_equal(count_stored(rig), 1);
+}
+
 static void a_legacy_session_is_created_with_its_options_as_limits(void **state)
 {
     struct rig *rig = *state;
@@ -325,6 +351,7 @@ int main(void)
         RIG_TEST(a_session_that_is_denied_is_not_stored),
         RIG_TEST(what_the_engine_lacks_is_no_mistake_of_the_client),
         RIG_TEST(a_session_is_acknowledged_once_it_is_stored),
+        RIG_TEST(a_key_of_a_front_that_was_killed_can_be_used_again),
         RIG_TEST(a_legacy_session_is_created_with_its_options_as_limits),
         RIG_TEST(a_legacy_option_that_cannot_be_had_is_refused),
         RIG_TEST(reading_never_deletes_the_row_of_a_session),
