@@ -26,6 +26,7 @@
 enum {
     IDLE_MAX = 16, /* connections to one replica that wait for a request */
     IDLE_MS = 30000,
+    IDLE_ANSWER_MS = 3000, /* for the first byte over a link that was idle; then a new one */
     HEADERS_MAX = 64 * 1024,
     BODY_MAX = 512 * 1024 * 1024,
     LIST_MAX = 64 * 1024 * 1024,
@@ -132,6 +133,7 @@ struct transfer {
     struct cbx_http_stream *stream; /* NULL: the response is collected */
     const atomic_bool *cancelled;   /* NULL = never */
     int64_t until_ms;               /* time of cbx_clock_ms; 0 = no limit */
+    int64_t first_until_ms;         /* the same, for the first byte of the response */
     struct cbx_response response;
     struct cbx_buf body;
     json_t *relayed;
@@ -209,6 +211,10 @@ static int wait_for(const struct transfer *t, int fd, short events, struct cbx_e
     for (;;) {
         if (!goes_on(t)) {
             return cbx_fail(err, CBX_ETIMEDOUT, "the request ended before its response");
+        }
+        if (t->first_until_ms != 0 && !cbx_response_has_begun(&t->response) &&
+            cbx_clock_ms() >= t->first_until_ms) {
+            return cbx_fail(err, CBX_ETIMEDOUT, "the link is silent");
         }
         if (poll(&ready, 1, TICK_MS) > 0) {
             return 0;
@@ -328,8 +334,9 @@ static int exchange(struct transfer *t, int fd, const struct cbx_http_request *r
     return receive(t, fd, err);
 }
 
-/* Exchanges over an idle connection. False if the replica had closed it meanwhile: no byte of a
- * response has come. */
+/* Exchanges over an idle connection. False if no byte of a response has come: the replica had
+ * closed it meanwhile, or it is silent, as that of a replica that is stopped, whose host still
+ * acknowledges what arrives. A new link tells whether the replica is there. */
 static bool exchange_again(struct transfer *t, const struct cbx_http_request *request, int *failed,
                            struct cbx_err *err)
 {
@@ -338,7 +345,9 @@ static bool exchange_again(struct transfer *t, const struct cbx_http_request *re
     if (fd < 0) {
         return false;
     }
+    t->first_until_ms = cbx_clock_ms() + IDLE_ANSWER_MS;
     *failed = exchange(t, fd, request, err);
+    t->first_until_ms = 0;
     if (*failed == 0 && cbx_response_leaves_open(&t->response)) {
         give_idle(t->forwarder, index, fd);
     } else {

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ * Requests over links; a thread is the process of links and the other replica. */
+#include "gateway/front/forward/forward.h"
+#include "gateway/ipc/wire/ipc_wire.h"
+#include "gateway/ipc/wire/replica_channel.h"
+#include "tests/unit/unit.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { LINKS_MAX = 8 };
+
+static struct {
+    struct cbx_replicas replicas;
+    struct cbx_forwarder *forwarder;
+    int channel[2], links[LINKS_MAX];
+    atomic_int opened;
+    const char *first; /* response to the first request of each link */
+    pthread_t thread;
+} rig;
+
+/* Answers the first request of a link, and no other. */
+static void *serve_links(void *context)
+{
+    (void)context;
+    int fd;
+    char tag, bytes[4096];
+    struct cbx_err err;
+    while (cbx_wire_receive_fd(rig.channel[1], &fd, &tag, &err) == 0) {
+        rig.links[rig.opened++] = fd;
+        assert_true(write(fd, CBX_LINK_UP, strlen(CBX_LINK_UP)) > 0);
+        assert_true(read(fd, bytes, sizeof(bytes)) > 0);
+        assert_true(write(fd, rig.first, strlen(rig.first)) > 0);
+    }
+    return NULL;
+}
+
+static int begin(void **state)
+{
+    static const char *const rows[] = { "a=h:1", "b=h:2" };
+    struct cbx_err err;
+    (void)state;
+    rig.opened = 0;
+    assert_int_equal(cbx_replicas_read("a", rows, 2, &rig.replicas, &err), 0);
+    assert_int_equal(cbx_wire_pair(rig.channel, &err), 0);
+    rig.forwarder = cbx_forwarder_new(&rig.replicas, rig.channel[0]);
+    return pthread_create(&rig.thread, NULL, serve_links, NULL);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    shutdown(rig.channel[0], SHUT_RDWR);
+    pthread_join(rig.thread, NULL);
+    cbx_forwarder_free(rig.forwarder);
+    for (int i = 0; i < rig.opened; i++) {
+        close(rig.links[i]);
+    }
+    close(rig.channel[0]);
+    close(rig.channel[1]);
+    return 0;
+}
+
+static int send_request(const char *method)
+{
+    const struct cbx_http_request request = {
+        .method = cbx_str_of(method), .path = CBX_STR("/v1/sessions"), .address = "", .id = "r"
+    };
+    struct cbx_http_response response = { 0 };
+    cbx_forward(rig.forwarder, &rig.replicas.others[0], &request, NULL, &response);
+    json_decref(response.json);
+    json_decref(response.relayed);
+    free(response.bytes);
+    return response.status;
+}
+
+static void a_link_that_is_silent_is_replaced_for_what_only_reads(void **state)
+{
+    (void)state;
+    rig.first = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    assert_int_equal(send_request("GET"), 200);
+    assert_int_equal(rig.opened, 1);
+    assert_int_equal(send_request("GET"), 200); /* the first link gives no answer */
+    assert_int_equal(rig.opened, 2);
+    assert_int_equal(send_request("POST"), 200); /* always over a link of its own */
+    assert_int_equal(rig.opened, 3);
+}
+
+static void a_link_that_is_closed_is_replaced(void **state)
+{
+    (void)state;
+    rig.first = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    assert_int_equal(send_request("GET"), 200);
+    shutdown(rig.links[0], SHUT_RDWR);
+    assert_int_equal(send_request("GET"), 200);
+    assert_int_equal(rig.opened, 2);
+}
+
+static void a_response_that_is_none_is_502_only_for_what_may_have_an_effect(void **state)
+{
+    (void)state;
+    rig.first = "SSH-2.0-x\r\n\r\n";
+    assert_int_equal(send_request("GET"), 503);
+    assert_int_equal(send_request("POST"), 502);
+}
+
+int main(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_link_that_is_silent_is_replaced_for_what_only_reads,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(a_link_that_is_closed_is_replaced, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_response_that_is_none_is_502_only_for_what_may_have_an_effect, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
