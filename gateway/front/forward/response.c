@@ -36,7 +36,7 @@ static int read_status(struct cbx_response *r, struct cbx_str line, struct cbx_e
         good = rest.p[i] >= '0' && rest.p[i] <= '9';
         r->status = r->status * 10 + (rest.p[i] - '0');
     }
-    if (!good || r->status < 100) {
+    if (!good || r->status < 100 || r->status > 599) {
         return fail("does not begin with HTTP/1.1 and a status", err);
     }
     return 0;
@@ -44,6 +44,9 @@ static int read_status(struct cbx_response *r, struct cbx_str line, struct cbx_e
 
 static int read_length(struct cbx_response *r, struct cbx_str value, struct cbx_err *err)
 {
+    if (r->has_length) {
+        return fail("has two fields Content-Length", err);
+    }
     r->left = 0;
     for (size_t i = 0; i < value.len; i++) {
         if (value.p[i] < '0' || value.p[i] > '9' || r->left > UINT32_MAX) {
@@ -55,15 +58,34 @@ static int read_length(struct cbx_response *r, struct cbx_str value, struct cbx_
     return 0;
 }
 
+/* RFC 9110, sections 5.1 and 5.5. What is no field could not be sent to the client. */
+static bool is_field(struct cbx_str name, struct cbx_str value)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < name.len; i++) {
+        char c = name.p[i], low = (char)(c | 32);
+        good = (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') ||
+               (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+    }
+    for (size_t i = 0; good && i < value.len; i++) {
+        unsigned char c = (unsigned char)value.p[i];
+        good = c >= ' ' && c != 0x7f;
+    }
+    return good;
+}
+
 static int read_field(struct cbx_response *r, struct cbx_str line, struct cbx_err *err)
 {
     const char *colon = line.len > 0 ? memchr(line.p, ':', line.len) : NULL;
-    if (colon == NULL || colon == line.p || memchr(line.p, '\0', line.len) != NULL) {
+    if (colon == NULL || colon == line.p) {
         return fail("has a line that is no field", err);
     }
     struct cbx_str name = cbx_str_sub(line, 0, (size_t)(colon - line.p));
     struct cbx_str value = cbx_str_trim(cbx_str_sub(line, name.len + 1, line.len));
     int failed = 0;
+    if (!is_field(name, value)) {
+        return fail("has a line that is no field", err);
+    }
     if (cbx_str_is_nocase(name, "Content-Length")) {
         failed = read_length(r, value, err);
     } else if (cbx_str_is_nocase(name, "Transfer-Encoding")) {
