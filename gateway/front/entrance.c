@@ -229,6 +229,17 @@ static bool forward(const struct cbx_entrance *entrance, const struct cbx_http_r
     return true;
 }
 
+/* A call of MCP that names an object of this replica in a session of another one is served without
+ * the session, as one that is forwarded. */
+static void leave_session(const struct cbx_entrance *entrance, struct cbx_http_request *request)
+{
+    const struct cbx_forwarder *forwarder = entrance->service->forwarder;
+    if (forwarder != NULL &&
+        cbx_replicas_owner(cbx_forwarder_replicas(forwarder), request->mcp.session) != NULL) {
+        request->mcp.session = (struct cbx_str){ 0 };
+    }
+}
+
 /* Two gateways with one name would forward to each other, or take each other's objects for their
  * own. */
 static bool is_twin(const struct cbx_entrance *entrance, const struct cbx_http_request *request,
@@ -285,6 +296,7 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
     } else if (known && forward(entrance, &request, &caller, out)) {
         drop_counted(counted);
     } else if (is_mcp) {
+        leave_session(entrance, &request);
         cbx_mcp_http(entrance->mcp, &request, out);
         drop_counted(counted);
     } else {

@@ -218,6 +218,9 @@ mcp() {
     rpc c "$(call "{\"code\": \"print(x + 1)\", \"session\": \"$s\"}")" -H "Mcp-Session-Id: $id" -H 'MCP-Protocol-Version: 2025-06-18' | grep -q '6'
     rpc c "$(call "{\"code\": \"print(x + 2)\", \"session\": \"$s\"}")" | grep -q '7'
     rpc b "$(call "{\"code\": \"print(n + 100)\", \"session\": \"$session\"}")" -H "Mcp-Session-Id: $id" -H 'MCP-Protocol-Version: 2025-06-18' | grep -q '10'
+    s=$(at b POST /v1/sessions '{"language": "python"}' | jq -er .session_id) # of the replica that is asked, in a session of MCP of another one
+    rpc b "$(call "{\"code\": \"print(200 + 8)\", \"session\": \"$s\"}")" -H "Mcp-Session-Id: $id" -H 'MCP-Protocol-Version: 2025-06-18' | grep -q 208
+    at c DELETE "/v1/sessions/$s" | expect .
     [ "$(curl -sS -o /dev/null -w '%{http_code}' -X DELETE -H "Authorization: Bearer $token" -H "Mcp-Session-Id: $id" "$(url_of c)/mcp")" = 204 ]
     [ "$(rpc a "$(call '{"code": "1"}')" -H "Mcp-Session-Id: $id" -o /dev/null -w '%{http_code}')" = 404 ]
 }

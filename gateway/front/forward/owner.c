@@ -29,24 +29,24 @@ static bool is_identifier(struct cbx_str text)
 }
 
 /* The first segment that has the form of an identifier is one; later ones are names of files. */
-static const struct cbx_replica *find_in_segments(const struct cbx_replicas *replicas,
-                                                  struct cbx_str text)
+static struct cbx_str identifier_in(struct cbx_str text)
 {
     while (text.len > 0) {
         const char *slash = memchr(text.p, '/', text.len);
         size_t len = slash != NULL ? (size_t)(slash - text.p) : text.len;
         struct cbx_str segment = cbx_str_sub(text, 0, len);
         if (is_identifier(segment)) {
-            return cbx_replicas_owner(replicas, segment);
+            return segment;
         }
         text = cbx_str_sub(text, len + 1, text.len);
     }
-    return NULL;
+    return (struct cbx_str){ .p = NULL };
 }
 
+/* *ours becomes true if the body names an object of this replica. */
 static const struct cbx_replica *find_in_body(const struct cbx_replicas *replicas,
                                               const struct cbx_http_request *request,
-                                              const json_t *body)
+                                              const json_t *body, bool *ours)
 {
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         const struct place *p = &places[i];
@@ -56,11 +56,12 @@ static const struct cbx_replica *find_in_body(const struct cbx_replicas *replica
         if (text.len == 0 || !cbx_str_is(request->path, p->path)) {
             continue;
         }
-        const struct cbx_replica *owner =
-            p->uri ? find_in_segments(replicas, text) : cbx_replicas_owner(replicas, text);
+        text = p->uri ? identifier_in(text) : text;
+        const struct cbx_replica *owner = cbx_replicas_owner(replicas, text);
         if (owner != NULL) {
             return owner;
         }
+        *ours = *ours || cbx_tag_of(text) == replicas->own_tag;
     }
     return NULL;
 }
@@ -109,7 +110,7 @@ static const struct cbx_replica *find_by_key(const struct cbx_replicas *replicas
 
 static const struct cbx_replica *find_by_post(const struct cbx_replicas *replicas,
                                               const struct cbx_http_request *request,
-                                              const char *principal)
+                                              const char *principal, bool *ours)
 {
     struct cbx_err err;
     CBX_AUTO_JSON body = NULL;
@@ -119,7 +120,7 @@ static const struct cbx_replica *find_by_post(const struct cbx_replicas *replica
     if (cbx_json_parse(request->body, request->body.len, &body, &err) != 0) {
         return NULL;
     }
-    const struct cbx_replica *owner = find_in_body(replicas, request, body);
+    const struct cbx_replica *owner = find_in_body(replicas, request, body, ours);
     if (owner == NULL && cbx_str_is(request->path, "/mcp")) {
         owner = find_in_state(replicas, body);
     }
@@ -143,15 +144,16 @@ const struct cbx_replica *cbx_owner_find(const struct cbx_replicas *replicas,
                                          const char *principal)
 {
     const struct cbx_replica *owner = NULL;
+    bool ours = false;
     if (replicas->count == 0) {
         return NULL;
     }
     if (cbx_str_is(request->method, "POST") && has_places(request->path)) {
-        owner = find_by_post(replicas, request, principal);
+        owner = find_by_post(replicas, request, principal, &ours);
     } else if (!cbx_str_is(request->path, "/mcp")) {
-        owner = find_in_segments(replicas, request->path);
+        owner = cbx_replicas_owner(replicas, identifier_in(request->path));
     }
-    if (owner == NULL && cbx_str_is(request->path, "/mcp")) {
+    if (owner == NULL && !ours && cbx_str_is(request->path, "/mcp")) {
         owner = cbx_replicas_owner(replicas, request->mcp.session);
     }
     return owner;

@@ -130,6 +130,14 @@ static void an_object_comes_before_the_session_of_mcp(void **state)
     assert_string_equal(owner_with("POST", "/mcp", "{\"method\": \"ping\"}", "", request), "b");
     assert_string_equal(owner_with("DELETE", "/mcp", "", "", request), "b");
     assert_string_equal(owner_with("GET", "/v1/sessions", "", "", request), "-");
+    static const char *const named[] = {
+        "{\"params\": {\"arguments\": {\"session\": \"%\"}}}",
+        "{\"params\": {\"uri\": \"sandbox://executions/%\"}}",
+    };
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+        assert_string_equal(owner_with("POST", "/mcp", named[i], ours, request), "-");
+        assert_string_equal(owner_with("POST", "/mcp", named[i], "unknown", request), "b");
+    }
 }
 
 static void a_state_goes_back_to_its_server(void **state)
