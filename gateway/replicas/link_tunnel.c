@@ -3,14 +3,18 @@
  * a slow reader stops its writer. */
 #include "gateway/replicas/link_tunnel.h"
 
+#include "policies/base/time/clock.h"
+
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PIECE_BYTES = 16 * 1024 };
+enum { PIECE_BYTES = 16 * 1024, TICK_MS = 1000, SILENT_MS = 8000 };
 
 struct direction {
     char bytes[PIECE_BYTES];
@@ -20,6 +24,7 @@ struct direction {
 struct tunnel {
     int front;
     SSL *link;
+    int64_t silent_ms; /* time from which on nothing of the link was acknowledged; 0 = none */
     struct direction to_link, to_front;
     bool link_ended, broken;
     short link_wants; /* further events that the library needs to continue */
@@ -115,11 +120,27 @@ static void wait_for_events(const struct tunnel *t, struct pollfd events[2])
     events[1] = (struct pollfd){ .fd = link != 0 ? SSL_get_fd(t->link) : -1, .events = link };
     /* bytes that the library has read already raise no event */
     bool has_bytes = is_empty(&t->to_front) && SSL_pending(t->link) > 0;
-    while (poll(events, 2, has_bytes ? 0 : -1) < 0 && errno == EINTR) {
+    while (poll(events, 2, has_bytes ? 0 : TICK_MS) < 0 && errno == EINTR) {
     }
     if (has_bytes) {
         events[1].revents |= POLLIN;
     }
+}
+
+/* True if bytes of the link have had no acknowledgement for SILENT_MS. A slow reader acknowledges
+ * as well, whatever room it has. Other sockets than TCP have no such state. */
+static bool is_silent(struct tunnel *t)
+{
+    struct tcp_info info = { 0 };
+    socklen_t size = sizeof(info);
+    int64_t now = cbx_clock_ms();
+    if (getsockopt(SSL_get_fd(t->link), IPPROTO_TCP, TCP_INFO, &info, &size) < 0 ||
+        info.tcpi_unacked == 0 || info.tcpi_last_ack_recv < 2 * TICK_MS) {
+        t->silent_ms = 0;
+        return false;
+    }
+    t->silent_ms = t->silent_ms > 0 ? t->silent_ms : now;
+    return now - t->silent_ms >= SILENT_MS;
 }
 
 void cbx_tunnel_carry(int front, SSL *link)
@@ -141,6 +162,7 @@ void cbx_tunnel_carry(int front, SSL *link)
         if (!is_empty(&t.to_link) && !t.broken && !t.link_ended) {
             write_link(&t);
         }
+        t.broken = t.broken || is_silent(&t);
     }
     SSL_shutdown(link); /* says that the bytes end here; its answer is not waited for */
     ERR_clear_error();

@@ -57,11 +57,11 @@ static bool make_nonblocking(int fd)
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
 }
 
-/* A link whose other end is silent is noticed within 10 s, while data waits for an
- * acknowledgement as well as while none does (tcp(7)). */
+/* A link without bytes under way whose other end is silent ends within 10 s (tcp(7)); with bytes
+ * under way cbx_tunnel_carry ends it. TCP_USER_TIMEOUT would end a link whose reader is slow too. */
 static void watch_link(int fd)
 {
-    enum { IDLE_S = 4, INTERVAL_S = 2, PROBES = 3, UNACKNOWLEDGED_MS = 10000 };
+    enum { IDLE_S = 4, INTERVAL_S = 2, PROBES = 3 };
     static const struct {
         int level, name, value;
     } options[] = {
@@ -69,7 +69,6 @@ static void watch_link(int fd)
         { IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S },
         { IPPROTO_TCP, TCP_KEEPINTVL, INTERVAL_S },
         { IPPROTO_TCP, TCP_KEEPCNT, PROBES },
-        { IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS },
         { IPPROTO_TCP, TCP_NODELAY, 1 },
     };
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
