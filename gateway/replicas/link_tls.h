@@ -9,7 +9,7 @@
 
 #include <openssl/ssl.h>
 
-enum { CBX_LINK_PEM_MAX = 128 * 1024 /* bytes of one file */, CBX_LINK_HANDSHAKE_MS = 10000 };
+enum { CBX_LINK_PEM_MAX = 128 * 1024 /* bytes of one file */, CBX_LINK_HANDSHAKE_MS = 7000 };
 
 /* Certificate with the certificates of its chain behind it, its private key, and the authorities
  * of all replicas; PEM, borrowed. */
