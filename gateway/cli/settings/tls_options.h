@@ -21,7 +21,7 @@ struct cbx_pem {
     size_t len;
 };
 
-/* Reads a file that nobody but root and this user can replace. CBX_EINVAL. */
+/* Reads a file that only root and this user can replace. CBX_EINVAL. */
 int cbx_pem_read(const struct cbx_pem_file *file, struct cbx_pem *out, struct cbx_err *err);
 
 /* Returns true if the options ask for TLS. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Requests to other replicas, over sockets of the process of links. A connection that is used
- * again may turn out to be closed, and then nobody knows whether its request was carried out: so
+ * again may turn out to be closed, and then it is not known whether its request was carried out: so
  * only requests without an effect use one again, and are repeated then. libcurl does neither the
  * first (version 7.88 connects a socket that is connected) nor the second. */
 #include "gateway/front/forward/forward.h"

@@ -251,7 +251,7 @@ static int read_line(struct cbx_response *r, struct cbx_err *err)
         }
         r->state = CBX_RESPONSE_CHUNK_SIZE;
         break;
-    default: /* a field of the trailer, which nobody reads, or the empty line behind it */
+    default: /* a field of the trailer, which has no reader, or the empty line behind it */
         r->state = r->line.len == 0 ? CBX_RESPONSE_DONE : CBX_RESPONSE_TRAILER;
         r->fields_bytes += r->line.len;
         if (r->fields_bytes > CBX_RESPONSE_HEAD_MAX) {
