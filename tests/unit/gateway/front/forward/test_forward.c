@@ -16,8 +16,8 @@ enum { LINKS_MAX = 8 };
 static struct {
     struct cbx_replicas replicas;
     struct cbx_forwarder *forwarder;
-    int channel[2], links[LINKS_MAX];
-    atomic_int opened;
+    int channel[2];
+    atomic_int opened, links[LINKS_MAX];
     const char *first; /* response to the first request of each link */
     pthread_t thread;
 } rig;
@@ -30,7 +30,8 @@ static void *serve_links(void *context)
     char tag, bytes[4096];
     struct cbx_err err;
     while (cbx_wire_receive_fd(rig.channel[1], &fd, &tag, &err) == 0) {
-        rig.links[rig.opened++] = fd;
+        rig.links[rig.opened] = fd;
+        rig.opened++;
         assert_true(write(fd, CBX_LINK_UP, strlen(CBX_LINK_UP)) > 0);
         assert_true(read(fd, bytes, sizeof(bytes)) > 0);
         assert_true(write(fd, rig.first, strlen(rig.first)) > 0);
