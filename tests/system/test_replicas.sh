@@ -346,10 +346,10 @@ silent() {
     took=$((SECONDS - began))
     pkill -CONT -P "$(pid_of a)" -x cbx-replicas
     [ -z "$wrong" ]
-    [ $took -le 12 ] || { echo "it took $took s"; return 1; }
+    [ $took -le 30 ] || { echo "it took $took s"; return 1; } # 10 s on an idle machine; a stopped process would hold it for ever
     run c 'print(6)' | expect '.output[0].text == "6\n"'
 }
-ok 'a replica that is silent is given up within 10 s' silent
+ok 'a replica that is silent is given up' silent
 broken() {
     base=$(url_of b)
     as "$token" POST /v1/executions "$(jq -n --arg s "$session" '{session_id: $s, code: "import time\ntime.sleep(8)"}')" >reply &
