@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Kills and stops processes of three replicas on one engine at random moments under load, and sends
 # SIGHUP: each Idempotency-Key has its effect once, and nothing is lost or left behind.
-# CHAOS_SEED repeats the choices of a run; CHAOS_SECONDS (40) is the time of the faults, or
+# CHAOS_SEED repeats the choices of a run; CHAOS_SECONDS (20) is the time of the faults, or
 # CHAOS_KILLS their number.
 . "$(dirname "$0")/lib.sh"
 root=$PWD
@@ -35,7 +35,7 @@ for name in a b c; do
 done
 before_files=$(ls -A "$root")
 trap 'for pid in $(cat "$work/pids" 2>/dev/null); do kill -9 -- "-$pid" 2>/dev/null; done; rm -rf "$work"' EXIT
-timeout -s KILL "${CHAOS_LIMIT:-1800}" node tests/abuse/replicas.mjs "$work" "${CHAOS_SECONDS:-40}" "${CHAOS_KILLS:-0}" "$seed" "$codebox" "$token" "${ports[@]:0:3}" || failed=1
+timeout -s KILL "${CHAOS_LIMIT:-1800}" node tests/abuse/replicas.mjs "$work" "${CHAOS_SECONDS:-20}" "${CHAOS_KILLS:-0}" "$seed" "$codebox" "$token" "${ports[@]:0:3}" || failed=1
 
 masters=$(cat "$work/pids")
 group_is_gone() { local pid; for pid in $masters; do ! pgrep -g "$pid" >/dev/null || return 1; done; }
