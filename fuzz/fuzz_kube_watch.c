@@ -39,6 +39,7 @@ static struct cbx_kube_waiter watch_bytes(struct cbx_str bytes, size_t piece, ch
     }
     check_version(watch.version);
     memcpy(version, watch.version, sizeof(watch.version));
+    cbx_kube_ended_done(&watch.ended);
     cbx_buf_done(&watch.line);
     pthread_cond_destroy(&watch.changed);
     pthread_mutex_destroy(&watch.lock);
