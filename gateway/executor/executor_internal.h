@@ -7,6 +7,7 @@
 #include "gateway/executor/audit/audit.h"
 #include "gateway/executor/audit/outcomes.h"
 #include "gateway/executor/executor.h"
+#include "gateway/executor/heads/audit_anchors.h"
 #include "gateway/executor/heads/audit_keeper.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/packages/executor_layers.h"
@@ -36,6 +37,7 @@ struct cbx_executor {
     struct cbx_audit_keeper *keeper;
     /* reason why the configured keeper could not be opened; else empty */
     char keeper_problem[CBX_ERR_TEXT_BYTES];
+    struct cbx_anchors anchors;
     struct cbx_engine *engine;
     struct cbx_pool *pool;
     struct cbx_instance instance;

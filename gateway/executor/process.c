@@ -305,6 +305,7 @@ _Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
     const int control = channels->control;
     e.config = *config;
     pthread_mutex_init(&e.lock, NULL);
+    pthread_mutex_init(&e.anchors.lock, NULL);
     const struct cbx_turns_config turns = { .what = "programs",
                                             .running = config->max_runs,
                                             .waiting = WAITING_MAX,

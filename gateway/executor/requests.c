@@ -11,6 +11,7 @@
 #include "gateway/identity/tokens.h"
 #include "gateway/ipc/metrics.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -365,6 +366,41 @@ static int serve_note(struct cbx_executor_request *r, const struct cbx_note_args
 #include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     int failed = record(r->executor, args->type.p, body, err);
+    if (failed) {
+        return failed;
+    }
+    return answer_done(r, err);
+}
+
+static int serve_audit_head(struct cbx_executor_request *r, const struct cbx_audit_head_args *args,
+                            struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)args;
+    (void)bytes;
+    struct cbx_audit *audit;
+    char head[CBX_AUDIT_HEAD_CHARS + 1] = "";
+    int failed = cbx_executor_audit(r->executor, &audit, err);
+    if (!failed) {
+        failed = cbx_anchors_head(audit, r->executor->name, head, err);
+    }
+    if (failed) {
+        return failed;
+    }
+    json_t *header = cbx_reply_json(CBX_REPLY_DONE);
+    cbx_claim_write("head", cbx_str_of(head), header);
+    return answer(r, header, CBX_STR(""), err);
+}
+
+static int serve_anchor(struct cbx_executor_request *r, const struct cbx_anchor_args *args,
+                        struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    struct cbx_audit *audit;
+    int failed = cbx_executor_audit(r->executor, &audit, err);
+    if (!failed) {
+        failed = cbx_anchors_take(&r->executor->anchors, audit, args->replica, args->head,
+                                  cbx_clock_ms(), err);
+    }
     if (failed) {
         return failed;
     }

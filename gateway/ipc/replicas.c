@@ -7,7 +7,7 @@
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static bool is_name(struct cbx_str name)
+bool cbx_replica_is_name(struct cbx_str name)
 {
     bool good = name.len > 0 && name.len <= CBX_REPLICA_NAME_MAX && name.p[0] != '-' &&
                 name.p[name.len - 1] != '-';
@@ -20,7 +20,7 @@ static bool is_name(struct cbx_str name)
 
 static int check_name(struct cbx_str name, struct cbx_err *err)
 {
-    if (is_name(name)) {
+    if (cbx_replica_is_name(name)) {
         return 0;
     }
     return cbx_fail(err, CBX_EINVAL,

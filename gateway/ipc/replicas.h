@@ -18,6 +18,9 @@ struct cbx_replica {
     int32_t tag;
 };
 
+/* True for the name of a replica: a label of DNS (RFC 1123) in small letters. */
+bool cbx_replica_is_name(struct cbx_str name);
+
 /* Zeroed: this gateway has no other replicas. */
 struct cbx_replicas {
     char own_name[CBX_REPLICA_NAME_MAX + 1];

@@ -382,6 +382,46 @@ counted() { curl -sS -H "Authorization: Bearer $token" "$(url_of b)/metrics" | g
 ok 'forwarded requests are counted' counted
 ends() { local name; for name in a b; do end $name; done; "$codebox" audit verify --state "$work/state-a" && "$codebox" audit verify --state "$work/state-b"; }
 ok 'the replicas end, and their logs are whole' ends
+
+# --- each log has the heads of the others
+anchors_of() { jq -r 'select(.type == "anchor") | .body.replica' "state-$1/audit.jsonl" | sort -u | xargs; }
+anchored() { [ "$(anchors_of a)" = 'b c' ] && [ "$(anchors_of b)" = 'a c' ]; }
+ok 'the log of each replica has heads of the others' anchored
+verifies_all() { "$codebox" audit verify --all state-a state-b state-c >all.out; }
+matches() {
+    verifies_all || { cat all.out; return 1; }
+    [ "$(grep -c 'anchors of other replicas match; the newest is of record' all.out)" = 3 ]
+    grep -q '^state-b:$' all.out
+    "$codebox" audit tail --state "$work/state-a" --type anchor | grep -q 'replica b at record [0-9]'
+}
+ok 'verify --all compares every log with them' matches
+misses() { gives 1 'no folder has the log of instance' "$codebox" audit verify --all state-a state-c; }
+ok '  and misses the log of a replica that is not among the folders' misses
+put_back() {
+    local had seen
+    cp -a state-b older
+    for name in a b; do start $name; done
+    at b POST /v1/executions '{"code": "print(1)"}' | expect '.output[0].text == "1\n"'
+    had=$(wc -l <state-b/audit.jsonl)
+    end a
+    start a # its first anchor of a replica comes at once
+    sees_newest() { seen=$(jq 'select(.type == "anchor" and .body.replica == "b") | .body.seq' state-a/audit.jsonl | tail -n 1); [ "$seen" -ge "$had" ]; }
+    wait_until sees_newest
+    end b
+    mv state-b newer
+    cp -a older state-b
+    "$codebox" audit verify --state "$work/state-b" >/dev/null # whole, as far as it tells by itself
+    gives 1 'it was cut, or put back to an older copy of itself' "$codebox" audit verify --all state-a state-b state-c
+    start b
+    says_so() { grep -q "the audit log of replica 'b' was changed" a.log && jq -e 'select(.type == "anchor" and .body.went_back_from)' state-a/audit.jsonl >/dev/null; }
+    wait_until says_so
+    "$codebox" audit tail --state "$work/state-a" --type anchor | grep -q 'behind record [0-9]* of before'
+    for name in a b; do end $name; done
+    rm -rf state-b older
+    mv newer state-b
+    verifies_all
+}
+ok 'a log that was put back to an older copy is found by the others, at once and by verify --all' put_back
 start c
 close() { local id; for name in a b; do start $name; done; for id in $(at c GET /v1/sessions | jq -r '.sessions[].session_id'); do at c DELETE "/v1/sessions/$id" | expect .; done; }
 ok 'and every session is closed through one of them' close

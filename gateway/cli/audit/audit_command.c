@@ -49,12 +49,11 @@ static void print_setbacks(const struct cbx_audit_report *report)
     }
 }
 
-/* Verifies the log itself; returns the exit status. */
-static int print_log(const struct cbx_options *options, const struct cbx_audit_report *report)
+int cbx_audit_print_log(const char *state_dir, bool pinned, const struct cbx_audit_report *report)
 {
     if (report->line != 0) {
-        printf("%s/%s:%" PRIu64 ": %s\n%" PRIu64 " records before it are in order\n",
-               options->state_dir, report->file, report->line, report->problem, report->records);
+        printf("%s/%s:%" PRIu64 ": %s\n%" PRIu64 " records before it are in order\n", state_dir,
+               report->file, report->line, report->problem, report->records);
         return 1;
     }
     printf("%" PRIu64 " records, all in order, none missing; the last is of %s, hash %s\n",
@@ -64,8 +63,7 @@ static int print_log(const struct cbx_options *options, const struct cbx_audit_r
                report->first - 1);
     }
     if (report->public_key[0] != '\0') {
-        printf("signed with the %s %s\n",
-               options->public_key != NULL ? "given key" : "key of this state directory,",
+        printf("signed with the %s %s\n", pinned ? "given key" : "key of this state directory,",
                report->public_key);
     }
     print_setbacks(report);
@@ -83,16 +81,19 @@ static int verify(const struct cbx_options *options)
     uint8_t key[CBX_AUDIT_PUBLIC_BYTES];
     CBX_AUTO(audit_heads) heads = NULL;
     const uint8_t *pinned = options->public_key != NULL ? key : NULL;
+    if (options->all) {
+        return cbx_audit_verify_all(options);
+    }
     if ((pinned != NULL && cbx_audit_public_key(options->public_key, key, &err) != 0) ||
         (options->head != NULL && cbx_audit_compare_read(options->head, &heads, &err) != 0) ||
         cbx_audit_verify_heads(options->state_dir, pinned, heads, &report, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    int status = print_log(options, &report);
+    int status = cbx_audit_print_log(options->state_dir, pinned != NULL, &report);
     if (heads == NULL) {
         return status;
     }
-    int compared = cbx_audit_compare_print(heads, options->state_dir, &report);
+    int compared = cbx_audit_compare_print(heads, "kept heads", options->state_dir, &report);
     return compared > status ? compared : status;
 }
 
@@ -156,9 +157,14 @@ int cbx_audit_command(const struct cbx_options *options)
         fprintf(stderr, "codebox: --head is for 'audit verify' alone\n");
         return 2;
     }
+    if (options->all && strcmp(what, "verify") != 0) {
+        fprintf(stderr, "codebox: --all is for 'audit verify' alone\n");
+        return 2;
+    }
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(what, words[i].name) == 0) {
-            if (options->arguments.count == 1 + words[i].arguments) {
+            if (options->arguments.count == 1 + words[i].arguments ||
+                (options->all && options->arguments.count > 1)) {
                 return words[i].run(options);
             }
             return fail_usage(what);

@@ -108,7 +108,7 @@ int cbx_audit_compare_read(const char *source, struct cbx_audit_heads **out, str
 }
 
 /* Results of the comparison that are no findings. */
-static void print_counts(const struct cbx_audit_heads_report *r)
+static void print_counts(const struct cbx_audit_heads_report *r, const char *noun)
 {
     const struct {
         size_t count;
@@ -119,12 +119,12 @@ static void print_counts(const struct cbx_audit_heads_report *r)
                    { r->unmet, "were not compared: their records are behind that line" } };
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         if (counts[i].count > 0) {
-            printf("%zu kept heads %s\n", counts[i].count, counts[i].what);
+            printf("%zu %s %s\n", counts[i].count, noun, counts[i].what);
         }
     }
 }
 
-int cbx_audit_compare_print(struct cbx_audit_heads *heads, const char *state_dir,
+int cbx_audit_compare_print(struct cbx_audit_heads *heads, const char *noun, const char *state_dir,
                             const struct cbx_audit_report *report)
 {
     static struct cbx_audit_heads_report r;
@@ -145,9 +145,12 @@ int cbx_audit_compare_print(struct cbx_audit_heads *heads, const char *state_dir
     }
     if (r.matched > 0) {
         cbx_chain_format_time(r.newest_ms, when);
-        printf("%zu kept heads match; the newest is of record %" PRIu64 ", kept at %s\n", r.matched,
+        printf("%zu %s match; the newest is of record %" PRIu64 ", kept at %s\n", r.matched, noun,
                r.newest, when);
     }
-    print_counts(&r);
+    if (r.matched + r.finding_count + r.pruned + r.unmet == 0) { /* only of anchors: see judge */
+        printf("no %s are of this log\n", noun);
+    }
+    print_counts(&r, noun);
     return r.finding_count > 0 ? 1 : 0;
 }

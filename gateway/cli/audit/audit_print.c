@@ -309,6 +309,20 @@ static void print_reload(const json_t *body)
     }
 }
 
+static void print_anchor(const json_t *body)
+{
+    json_int_t before = json_integer_value(json_object_get(body, "went_back_from"));
+    fputs("replica ", stdout);
+    cbx_audit_print_text(body, "replica");
+    printf(" at record %lld", (long long)json_integer_value(json_object_get(body, "seq")));
+    if (before > 0) {
+        printf(", behind record %lld of before: its log was changed", (long long)before);
+    }
+    if (json_object_get(body, "instance_before") != NULL) {
+        fputs(", of another log than before", stdout);
+    }
+}
+
 /* Record types, and the function that prints each. */
 static const struct {
     const char *type;
@@ -335,6 +349,7 @@ static const struct {
     { "forbidden", print_access },
     { "authentication-failed", print_access },
     { "reload", print_reload },
+    { "anchor", print_anchor },
     { "approval-denied", print_unapproved },
     { "approval-expired", print_unapproved },
 };

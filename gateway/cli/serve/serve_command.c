@@ -308,7 +308,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     }
     if (!failed && flow->replicas >= 0) {
         failed = start_inbound(&http, flow->replicas, &inbound, err);
-        service->replica_watch = cbx_replica_watch_new(service->forwarder);
+        service->replica_watch = cbx_replica_watch_new(service->forwarder, flow);
     }
     if (!failed) {
         cbx_reload_tell_ready(flow->reload);

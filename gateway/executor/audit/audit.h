@@ -82,6 +82,14 @@ void cbx_audit_flush(struct cbx_audit *audit);
  * Thread-safe. */
 uint64_t cbx_audit_last_seq(const struct cbx_audit *audit);
 
+/* Reads the position that the signed head of the log states, after the batch that is being
+ * written; number 0 = no record yet. *key is the key that signed the head, owned by the caller
+ * (EVP_PKEY_free). CBX_EAUDIT. Thread-safe. */
+struct cbx_chain;
+struct evp_pkey_st;
+int cbx_audit_signed(struct cbx_audit *audit, struct cbx_chain *out, struct evp_pkey_st **key,
+                     struct cbx_err *err);
+
 /* Checks that the log is in its place and its head is signed. CBX_EAUDIT with the reason. */
 int cbx_audit_check(struct cbx_audit *audit, struct cbx_err *err);
 

@@ -153,24 +153,56 @@ static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, stru
     return failed;
 }
 
+/* Reads the signed head; a key that another process put in place of this one is followed. */
+static int open_head(struct cbx_audit *audit, struct cbx_chain *out, struct cbx_err *err)
+{
+    char text[512];
+    ssize_t n = audit->head_fd >= 0 ? pread(audit->head_fd, text, sizeof(text), 0) : 0;
+    struct cbx_str bytes = { .p = text, .len = n > 0 ? (size_t)n : 0 };
+    if (n < 0) {
+        return cbx_fail(err, CBX_EIO, "%s", strerror(errno));
+    }
+    int failed = cbx_chain_open(bytes, audit->key, out, err);
+    if (failed && cbx_audit_follow_key(audit, bytes)) {
+        failed = cbx_chain_open(bytes, audit->key, out, err);
+    }
+    return failed;
+}
+
+int cbx_audit_signed(struct cbx_audit *audit, struct cbx_chain *out, EVP_PKEY **key,
+                     struct cbx_err *err)
+{
+    pthread_mutex_lock(&audit->lock);
+    while (audit->writing) {
+        pthread_cond_wait(&audit->done, &audit->lock);
+    }
+    struct cbx_err inner = { 0 };
+    int failed = open_head(audit, out, &inner);
+    if (!failed) {
+        EVP_PKEY_up_ref(audit->key);
+        *key = audit->key;
+    }
+    pthread_mutex_unlock(&audit->lock);
+    if (failed) {
+        return cbx_audit_fail(audit, err, "the head of the audit log cannot be read (%s)",
+                              inner.text);
+    }
+    return 0;
+}
+
 /* Under the file lock. A log with fewer records than its head was truncated, and appending would
  * hide that, so it is an error. A log with more records than its head was left by a crash
  * between the two writes, or has records of another program: they are noted. */
 static int check_head(struct cbx_audit *audit, struct cbx_remains *remains, struct cbx_err *err)
 {
-    char text[512];
     struct cbx_chain head;
     struct cbx_err inner = { 0 };
-    ssize_t n = audit->head_fd >= 0 ? pread(audit->head_fd, text, sizeof(text), 0) : 0;
-    struct cbx_str bytes = { .p = text, .len = n > 0 ? (size_t)n : 0 };
-    if (cbx_chain_open(bytes, audit->key, &head, &inner) != 0 &&
-        (!cbx_audit_follow_key(audit, bytes) ||
-         cbx_chain_open(bytes, audit->key, &head, &inner) != 0)) {
+    if (open_head(audit, &head, &inner) != 0) {
         return cbx_audit_fail(
             audit, err,
             "the audit log has no signed head any more (%s), so nothing runs; see "
             "'codebox audit verify'",
-            n < 0 ? strerror(errno) : inner.text);
+            inner.text);
     }
     if (head.seq > audit->chain.seq) {
         return cbx_audit_fail(audit, err,

@@ -107,6 +107,9 @@ static void find_own(struct cbx_audit_heads *heads, const char *instance)
         const struct cbx_head_item *item = &heads->items[i];
         heads->instances[item->instance].own |= heads->keys[item->key].trusted;
     }
+    for (size_t i = 0; i < heads->instance_count; i++) {
+        heads->instances[i].judged |= heads->instances[i].own;
+    }
 }
 
 static void add_finding(const struct cbx_audit_heads *heads, const struct cbx_head_item *item,
@@ -119,7 +122,14 @@ static void add_finding(const struct cbx_audit_heads *heads, const struct cbx_he
     char *text = out->findings[out->finding_count - 1];
     const char *instance = heads->instances[item->instance].name;
     describe(heads, item, &place);
-    if (item->state == CBX_HEAD_DIFFERS) {
+    if (item->state != CBX_HEAD_UNMET && !heads->keys[item->key].trusted) {
+        snprintf(text, sizeof(out->findings[0]),
+                 "the head of record %" PRIu64
+                 " at %s (%s, instance %s) is signed with the key %s, "
+                 "which the log does not name: the log and its key were replaced, or the head is "
+                 "forged",
+                 item->chain.seq, place.when, place.source, instance, place.key);
+    } else if (item->state == CBX_HEAD_DIFFERS) {
         snprintf(text, sizeof(out->findings[0]),
                  "record %" PRIu64 " is another one than at %s, when its head was kept (%s, "
                  "instance %s): the log was rewritten",
@@ -162,10 +172,11 @@ static int count(const struct cbx_audit_heads *heads, struct cbx_head_item *item
         out->unmet++;
         return 0;
     }
-    if (!heads->keys[item->key].trusted) {
+    bool anchor = heads->sources[item->source].kind == CBX_HEADS_ANCHORS;
+    if (!heads->keys[item->key].trusted && !anchor) {
         return fail_foreign(heads, item, "is signed with a key that the log does not name", err);
     }
-    if (item->state == CBX_HEAD_DIFFERS) {
+    if (item->state == CBX_HEAD_DIFFERS || !heads->keys[item->key].trusted) {
         add_finding(heads, item, log, out);
         return 0;
     }
@@ -175,12 +186,23 @@ static int count(const struct cbx_audit_heads *heads, struct cbx_head_item *item
     return 0;
 }
 
+static bool has_anchors(const struct cbx_audit_heads *heads)
+{
+    for (size_t i = 0; i < heads->source_count; i++) {
+        if (heads->sources[i].kind == CBX_HEADS_ANCHORS) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int cbx_audit_heads_judge(struct cbx_audit_heads *heads, const char *instance,
                           const struct cbx_audit_report *log, struct cbx_audit_heads_report *out,
                           struct cbx_err *err)
 {
     struct cbx_audit_heads_report report = { .torn = heads->torn };
     const struct cbx_head_item *other = NULL;
+    size_t of_others = 0;
     find_own(heads, instance);
     for (size_t i = 0; i < heads->count; i++) {
         struct cbx_head_item *item = &heads->items[i];
@@ -191,13 +213,14 @@ int cbx_audit_heads_judge(struct cbx_audit_heads *heads, const char *instance,
             }
             continue;
         }
-        if (!heads->sources[item->source].may_be_others) {
+        if (heads->sources[item->source].kind == CBX_HEADS_OWN) {
             return fail_foreign(heads, item, "is of another log", err);
         }
-        report.others++;
+        report.others += heads->sources[item->source].kind == CBX_HEADS_FOLDER;
+        of_others++;
         other = item;
     }
-    if (report.others == heads->count) {
+    if (of_others == heads->count && !has_anchors(heads)) {
         if (other != NULL) {
             return fail_foreign(heads, other, "is of another log, and so is every other one", err);
         }
@@ -205,4 +228,33 @@ int cbx_audit_heads_judge(struct cbx_audit_heads *heads, const char *instance,
     }
     *out = report;
     return 0;
+}
+
+bool cbx_audit_heads_lost(const struct cbx_audit_heads *heads, size_t *at,
+                          struct cbx_audit_lost *out)
+{
+    while (*at < heads->instance_count && heads->instances[*at].judged) {
+        (*at)++;
+    }
+    if (*at == heads->instance_count) {
+        return false;
+    }
+    const struct cbx_head_item *newest = NULL;
+    for (size_t i = 0; i < heads->count; i++) {
+        const struct cbx_head_item *item = &heads->items[i];
+        if (item->instance == *at && (newest == NULL || item->chain.seq >= newest->chain.seq)) {
+            newest = item;
+        }
+    }
+    *out = (struct cbx_audit_lost){ .seq = 0 };
+    snprintf(out->instance, sizeof(out->instance), "%s", heads->instances[*at].name);
+    if (newest != NULL) {
+        struct place place;
+        describe(heads, newest, &place);
+        snprintf(out->source, sizeof(out->source), "%s", place.source);
+        out->seq = newest->chain.seq;
+        out->time_ms = newest->time_ms;
+    }
+    (*at)++;
+    return true;
 }

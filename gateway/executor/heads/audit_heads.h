@@ -23,6 +23,13 @@ struct cbx_audit_heads *cbx_audit_heads_new(void);
 void cbx_audit_heads_free(struct cbx_audit_heads *heads);
 CBX_DEFINE_AUTO(audit_heads)
 
+/* Reads the anchors in the log of `state_dir`: the heads of other replicas' logs that its records
+ * state (audit_anchors.h). Checks nothing of that log; the line of a head is the number of its
+ * record. No anchor is no error. CBX_EINVAL names a record whose head is malformed or not signed;
+ * CBX_ETOOBIG, CBX_EIO. */
+int cbx_audit_heads_read_anchors(struct cbx_audit_heads *heads, const char *state_dir,
+                                 struct cbx_err *err);
+
 /* A source of lines: begin, feed its bytes in pieces of any size, end. `name` is for errors. A
  * line may have any text before the head, such as a syslog daemon's prefix, and nothing after
  * it. A last line without its '\n', and one that ends in CBX_AUDIT_HEAD_TORN, may be the
@@ -74,10 +81,23 @@ struct cbx_audit_heads_report {
 
 /* Judges the heads after cbx_audit_verify_heads, with its report. `instance` is the instance of
  * the state directory, "" = not known. A finding is a head whose record is missing in the log,
- * or has another hash. CBX_EINVAL: a head is not of this log, or no head is. */
+ * or has another hash, and an anchor with a key that the log does not name. CBX_EINVAL: a head is
+ * not of this log, or no head is; anchors may all be of other logs. */
 int cbx_audit_heads_judge(struct cbx_audit_heads *heads, const char *instance,
                           const struct cbx_audit_report *log, struct cbx_audit_heads_report *out,
                           struct cbx_err *err);
+
+/* The newest head of an instance that no judged log had. */
+struct cbx_audit_lost {
+    char instance[CBX_AUDIT_INSTANCE_CHARS + 1], source[256];
+    uint64_t seq; /* its record */
+    int64_t time_ms;
+};
+
+/* Returns the next such instance, after logs were judged with these heads; false if there is none.
+ * *at is 0 at first. */
+bool cbx_audit_heads_lost(const struct cbx_audit_heads *heads, size_t *at,
+                          struct cbx_audit_lost *out);
 
 /* As cbx_audit_verify_pinned, and compares with the heads; NULL = none. They must have been read
  * before: records appended meanwhile are no finding. */

@@ -5,6 +5,12 @@
 
 #include "gateway/executor/heads/audit_heads.h"
 
+enum cbx_head_source {
+    CBX_HEADS_OWN = 0, /* all heads are of the log that is verified */
+    CBX_HEADS_FOLDER,  /* heads of other logs may be among them */
+    CBX_HEADS_ANCHORS  /* records of another log: all may be of other logs */
+};
+
 enum cbx_head_state {
     CBX_HEAD_UNMET = 0, /* the walk has not reached its record */
     CBX_HEAD_MATCHES,
@@ -25,7 +31,7 @@ struct cbx_audit_heads {
     size_t count, next, torn;
     struct {
         char *name; /* owned */
-        bool may_be_others;
+        enum cbx_head_source kind;
     } sources[CBX_AUDIT_HEADS_FILES_MAX];
     size_t source_count;
     struct {
@@ -37,6 +43,7 @@ struct cbx_audit_heads {
     struct {
         char name[CBX_AUDIT_INSTANCE_CHARS + 1];
         bool own;
+        bool judged; /* some log was judged that is its own */
     } instances[CBX_AUDIT_HEADS_KEYS_MAX];
     size_t instance_count;
     /* The source that is being read. */

@@ -2,6 +2,8 @@
  * Reading kept heads: lines, files, folders. */
 #include "gateway/executor/heads/audit_heads_internal.h"
 
+#include "gateway/executor/audit/audit_reader.h"
+#include "gateway/executor/heads/audit_anchors.h"
 #include "policies/base/memory.h"
 
 #include <dirent.h>
@@ -150,17 +152,23 @@ static int take_line(struct cbx_audit_heads *heads, bool ended, struct cbx_err *
 
 /* --- a source --------------------------------------------------------------------------------- */
 
-int cbx_audit_heads_begin(struct cbx_audit_heads *heads, const char *name, bool may_be_others,
-                          struct cbx_err *err)
+static int begin(struct cbx_audit_heads *heads, const char *name, enum cbx_head_source kind,
+                 struct cbx_err *err)
 {
     if (heads->source_count == CBX_AUDIT_HEADS_FILES_MAX) {
         return cbx_fail(err, CBX_ETOOBIG, "there are more than %d files of heads",
                         CBX_AUDIT_HEADS_FILES_MAX);
     }
     heads->sources[heads->source_count].name = cbx_str_copy(cbx_str_of(name));
-    heads->sources[heads->source_count++].may_be_others = may_be_others;
+    heads->sources[heads->source_count++].kind = kind;
     heads->line_len = heads->line_number = 0;
     return 0;
+}
+
+int cbx_audit_heads_begin(struct cbx_audit_heads *heads, const char *name, bool may_be_others,
+                          struct cbx_err *err)
+{
+    return begin(heads, name, may_be_others ? CBX_HEADS_FOLDER : CBX_HEADS_OWN, err);
 }
 
 int cbx_audit_heads_feed(struct cbx_audit_heads *heads, struct cbx_str bytes, struct cbx_err *err)
@@ -192,6 +200,41 @@ int cbx_audit_heads_end(struct cbx_audit_heads *heads, struct cbx_err *err)
         return take_line(heads, false, err);
     }
     return 0;
+}
+
+/* --- anchors ---------------------------------------------------------------------------------- */
+
+/* Takes the head of a record; other records are left out. */
+static int take_record(struct cbx_audit_heads *heads, struct cbx_str line, struct cbx_err *err)
+{
+    static const char type[] = "\"type\":\"" CBX_AUDIT_ANCHOR "\"";
+    CBX_AUTO_JSON record = NULL;
+    if (memmem(line.p, line.len, type, sizeof(type) - 1) == NULL ||
+        cbx_json_parse(line, CBX_AUDIT_LINE_MAX, &record, NULL) != 0 ||
+        !cbx_str_is(cbx_json_str(json_object_get(record, "type")), CBX_AUDIT_ANCHOR)) {
+        return 0;
+    }
+    heads->line_number = (uint32_t)json_integer_value(json_object_get(record, "seq"));
+    if (heads->count >= CBX_AUDIT_HEADS_MAX) {
+        return fail_many(heads, CBX_AUDIT_HEADS_MAX, "anchors", err);
+    }
+    return add_head(heads, cbx_json_str(json_object_get(json_object_get(record, "body"), "head")),
+                    err);
+}
+
+int cbx_audit_heads_read_anchors(struct cbx_audit_heads *heads, const char *state_dir,
+                                 struct cbx_err *err)
+{
+    CBX_AUTO(audit_reader) reader = NULL;
+    struct cbx_str line;
+    int failed = begin(heads, state_dir, CBX_HEADS_ANCHORS, err);
+    if (!failed) {
+        failed = cbx_audit_reader_new(state_dir, 0, &reader, err);
+    }
+    while (!failed && cbx_audit_reader_next(reader, &line)) {
+        failed = take_record(heads, line, err);
+    }
+    return failed;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */

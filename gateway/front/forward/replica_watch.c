@@ -2,8 +2,10 @@
  * The watch: one thread, which asks all replicas at the same time. */
 #include "gateway/front/forward/replica_watch.h"
 
+#include "gateway/front/executor_client.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/text/json.h"
 #include "policies/base/time/clock.h"
 #include "policies/base/time/deadline.h"
 
@@ -12,6 +14,7 @@
 
 struct cbx_replica_watch {
     struct cbx_forwarder *forwarder;
+    struct cbx_flow *flow;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t ending;
@@ -36,6 +39,18 @@ static void note(struct cbx_replica_watch *w, size_t index, const struct cbx_for
     }
 }
 
+/* The executor checks the head: the replica is not trusted to state it, nor is this front. */
+static void anchor(struct cbx_replica_watch *w, const struct cbx_replica *replica,
+                   struct cbx_str head)
+{
+    struct cbx_err err = { 0 };
+    const struct cbx_anchor_args args = { .replica = cbx_str_of(replica->name), .head = head };
+    if (cbx_call_anchor(w->flow, &args, CBX_STR(""), NULL, &err) != 0) {
+        cbx_log(CBX_LOG_WARNING, "the head of replica '%s' is not recorded: %s", replica->name,
+                err.text);
+    }
+}
+
 static void ask(struct cbx_replica_watch *w)
 {
     static const struct cbx_http_request health = {
@@ -44,7 +59,11 @@ static void ask(struct cbx_replica_watch *w)
     struct cbx_forward_answer answers[CBX_REPLICAS_MAX];
     size_t count = cbx_forward_all(w->forwarder, &health, answers);
     for (size_t i = 0; i < count; i++) {
+        struct cbx_str head = cbx_json_str(json_object_get(answers[i].json, "audit_head"));
         note(w, i, &answers[i]);
+        if (head.len > 0) {
+            anchor(w, answers[i].replica, head);
+        }
         json_decref(answers[i].json);
     }
 }
@@ -65,10 +84,12 @@ static void *watch(void *context)
     return NULL;
 }
 
-struct cbx_replica_watch *cbx_replica_watch_new(struct cbx_forwarder *forwarder)
+struct cbx_replica_watch *cbx_replica_watch_new(struct cbx_forwarder *forwarder,
+                                                struct cbx_flow *flow)
 {
     struct cbx_replica_watch *w = cbx_new(sizeof(*w));
     w->forwarder = forwarder;
+    w->flow = flow;
     pthread_mutex_init(&w->lock, NULL);
     cbx_cond_init(&w->ending);
     if (pthread_create(&w->thread, NULL, watch, w) != 0) {

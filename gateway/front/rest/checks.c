@@ -5,6 +5,7 @@
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/ipc/seal/mount_requests.h"
+#include "policies/base/log.h"
 #include "policies/release.h"
 
 struct body {
@@ -86,6 +87,25 @@ json_t *cbx_rest_ask_health(struct cbx_rest_call *call)
     return json_incref(answer.header);
 }
 
+/* The head of the audit log, for another replica, which records it (executor/heads/
+ * audit_anchors.h); NULL = none. A request of a replica came over an authenticated link. */
+static json_t *head_for_replica(const struct cbx_rest_call *call)
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    const struct cbx_audit_head_args args;
+    if (call->request->replica.len == 0) {
+        return NULL;
+    }
+    if (cbx_call_audit_head(call->service->flow, &args, CBX_STR(""), &answer, &err) != 0) {
+        cbx_log(CBX_LOG_WARNING, "request %s: replica '%.*s' gets no head of the audit log: %s",
+                call->request->id, CBX_STR_ARG(call->request->replica), err.text);
+        return NULL;
+    }
+    return json_incref(json_object_get(answer.header, "head"));
+}
+
 /* The state of engine and audit log as the executor reports it, and of the store by its last
  * write. */
 void cbx_rest_get_health(struct cbx_rest_call *call)
@@ -112,7 +132,8 @@ void cbx_rest_get_health(struct cbx_rest_call *call)
     if (!cbx_caller_may(call->request->caller, CBX_RIGHT_AUDIT_READ)) {
         /* A probe needs no more, and paths and versions are not public. */
         cbx_rest_answer(call, ok ? 200 : 503,
-                        json_pack("{s:O}", "status", json_object_get(health, "status")));
+                        json_pack("{s:O,s:o*}", "status", json_object_get(health, "status"),
+                                  "audit_head", head_for_replica(call)));
         return;
     }
     cbx_rest_answer(call, ok ? 200 : 503, json_incref(health));
