@@ -122,6 +122,7 @@ await check('the routes of CodeBox-AI are as it says', async () => {
 });
 
 await check('health, metrics and the description itself are as it says', async () => {
+  await call('GET', '/livez', { expect: 200 });
   await call('GET', '/healthz', { expect: 200 });
   await call('GET', '/readyz', { expect: 200 });
   await call('GET', '/metrics', { expect: 200 });

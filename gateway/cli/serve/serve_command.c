@@ -270,6 +270,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     };
     char own_host[300];
     const char *hosts[CBX_HOSTS_MAX + 1];
+    static const char *const reserved[] = { "/healthz", "/livez", NULL };
     struct cbx_http_config http = { .listening = start->listening,
                                     .hosts = hosts,
                                     .host_count = cbx_options_hosts(options, own_host, hosts),
@@ -280,7 +281,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .max_body_bytes = cbx_rest_body_max(cbx_flow_policies(flow)),
                                     /* A handler whose client waits for a run blocks its thread. */
                                     .threads = HANDLERS_MAX + JOBS_MAX,
-                                    .reserved_path = "/healthz",
+                                    .reserved_paths = reserved,
                                     .handler = cbx_entrance_handle,
                                     .refuse = cbx_rest_refuse,
                                     .answered = count_answer,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Requests to other replicas, over sockets of the process of links. A connection that is used
- * again may turn out to be closed, and then it is not known whether its request was carried out: so
- * only requests without an effect use one again, and are repeated then. libcurl does neither the
- * first (version 7.88 connects a socket that is connected) nor the second. */
+ * again may turn out to be closed, and then it is not known whether its request was carried out.
+ * So a request without an effect that uses one again is repeated, and before any other request a
+ * question without an effect is answered over the connection: what is sent then arrives as over a
+ * new one, without the handshake of TLS. libcurl does none of it (version 7.88 connects a socket
+ * that is connected). */
 #include "gateway/front/forward/forward.h"
 
 #include "gateway/front/forward/response.h"
@@ -27,6 +29,7 @@ enum {
     IDLE_MAX = 16, /* connections to one replica that wait for a request */
     IDLE_MS = 30000,
     IDLE_ANSWER_MS = 3000, /* for the first byte over a link that was idle; then a new one */
+    CONFIRM_MAX = 4096,    /* bytes of the response that confirms a link */
     HEADERS_MAX = 64 * 1024,
     BODY_MAX = 512 * 1024 * 1024,
     LIST_MAX = 64 * 1024 * 1024,
@@ -134,11 +137,13 @@ struct transfer {
     const atomic_bool *cancelled;   /* NULL = never */
     int64_t until_ms;               /* time of cbx_clock_ms; 0 = no limit */
     int64_t first_until_ms;         /* the same, for the first byte of the response */
+    struct cbx_response_sink sink;
     struct cbx_response response;
     struct cbx_buf body;
     json_t *relayed;
-    bool streams; /* the response is a stream of events */
-    bool sent;    /* a byte of the request may have reached the replica */
+    bool collects; /* also a stream of events is not passed on */
+    bool streams;  /* the response is a stream of events */
+    bool sent;     /* a byte of the request may have reached the replica */
 };
 
 /* Headers of a connection and not of a response (RFC 9110, section 7.6.1), and headers that
@@ -172,7 +177,7 @@ static int take_field(void *context, struct cbx_str name, struct cbx_str value)
 static int begin(void *context, int status)
 {
     struct transfer *t = context;
-    if (t->streams && t->exchange != NULL) {
+    if (t->streams && t->exchange != NULL && !t->collects) {
         t->stream = cbx_http_stream_new();
         struct cbx_http_response events = { .status = status,
                                             .stream = t->stream,
@@ -190,6 +195,23 @@ static int take_body(void *context, struct cbx_str piece)
         return cbx_http_stream_add(t->stream, piece);
     }
     return cbx_buf_add(&t->body, piece);
+}
+
+static void transfer_begin(struct transfer *t, size_t max_bytes)
+{
+    t->sink = (struct cbx_response_sink){
+        .field = take_field, .begin = begin, .body = take_body, .context = t
+    };
+    t->relayed = json_object();
+    cbx_buf_init(&t->body, max_bytes);
+    cbx_response_init(&t->response, &t->sink);
+}
+
+static void transfer_done(struct transfer *t)
+{
+    cbx_response_done(&t->response);
+    cbx_buf_done(&t->body);
+    json_decref(t->relayed);
 }
 
 static bool is_cancelled(const struct transfer *t)
@@ -356,13 +378,51 @@ static bool exchange_again(struct transfer *t, const struct cbx_http_request *re
     return *failed == 0 || cbx_response_has_begun(&t->response) || !goes_on(t);
 }
 
-static int exchange_fresh(struct transfer *t, const struct cbx_http_request *request,
-                          struct cbx_err *err)
+/* True if the other front answers over an idle connection, and leaves it open. */
+static bool confirm(const struct transfer *t, int fd)
+{
+    static const struct cbx_http_request alive = {
+        .method = CBX_STR("GET"), .path = CBX_STR("/livez"), .address = "", .id = ""
+    };
+    struct transfer question = { .forwarder = t->forwarder,
+                                 .replica = t->replica,
+                                 .exchange = t->exchange,
+                                 .cancelled = t->cancelled,
+                                 .collects = true,
+                                 .until_ms = cbx_clock_ms() + IDLE_ANSWER_MS };
+    struct cbx_err err;
+    transfer_begin(&question, CONFIRM_MAX);
+    bool answered = exchange(&question, fd, &alive, &err) == 0 && question.response.status == 200 &&
+                    cbx_response_leaves_open(&question.response);
+    transfer_done(&question);
+    return answered;
+}
+
+/* Returns a connection for a request that may change something: an idle one that is confirmed,
+ * else a new one. */
+static int connect_confirmed(struct transfer *t, int *out, struct cbx_err *err)
+{
+    size_t index = index_of(t->forwarder, t->replica);
+    CBX_AUTO_FD idle = take_idle(t->forwarder, index);
+    if (idle >= 0 && confirm(t, idle)) {
+        *out = cbx_fd_steal(&idle);
+        return 0;
+    }
+    return cbx_link_open(t->forwarder->channel, index, out, err);
+}
+
+static int exchange_once(struct transfer *t, const struct cbx_http_request *request,
+                         struct cbx_err *err)
 {
     size_t index = index_of(t->forwarder, t->replica);
     CBX_AUTO_FD fd = -1;
     t->sent = false;
-    int failed = cbx_link_open(t->forwarder->channel, index, &fd, err);
+    int failed;
+    if (is_safe(request)) { /* the idle one failed */
+        failed = cbx_link_open(t->forwarder->channel, index, &fd, err);
+    } else {
+        failed = connect_confirmed(t, &fd, err);
+    }
     if (failed) {
         return failed;
     }
@@ -376,31 +436,18 @@ static int exchange_fresh(struct transfer *t, const struct cbx_http_request *req
 static int perform(struct transfer *t, const struct cbx_http_request *request, size_t max_bytes,
                    struct cbx_err *err)
 {
-    struct cbx_response_sink sink = {
-        .field = take_field, .begin = begin, .body = take_body, .context = t
-    };
     int failed = 0;
-    t->relayed = json_object();
-    cbx_buf_init(&t->body, max_bytes);
-    cbx_response_init(&t->response, &sink);
+    transfer_begin(t, max_bytes);
     if (!exchange_again(t, request, &failed, err)) {
         *err = (struct cbx_err){ 0 };
-        failed = exchange_fresh(t, request, err);
+        failed = exchange_once(t, request, err);
     }
-    cbx_response_done(&t->response);
-    t->response.sink = NULL;
     struct cbx_str result = CBX_STR("ok");
     if (failed) {
         result = t->sent ? CBX_STR("broken") : CBX_STR("unreachable");
     }
     cbx_metric_count(CBX_METRIC_FORWARDED, cbx_str_of(t->replica->name), result);
     return failed;
-}
-
-static void transfer_done(struct transfer *t)
-{
-    cbx_buf_done(&t->body);
-    json_decref(t->relayed);
 }
 
 /* --- forwarding ------------------------------------------------------------------------------- */

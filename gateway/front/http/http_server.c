@@ -360,8 +360,11 @@ static enum MHD_Result send_response(const struct cbx_http_exchange *e,
 
 static bool is_reserved(const struct cbx_http_server *server, const struct cbx_http_exchange *e)
 {
-    return server->config.reserved_path != NULL &&
-           cbx_str_is(make_request(e).path, server->config.reserved_path);
+    const char *const *path = server->config.reserved_paths;
+    while (path != NULL && *path != NULL && !cbx_str_is(make_request(e).path, *path)) {
+        path++;
+    }
+    return path != NULL && *path != NULL;
 }
 
 /* Returns 0, or the status with which a connection in the reserve is refused. */

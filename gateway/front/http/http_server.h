@@ -157,9 +157,9 @@ struct cbx_http_config {
     int64_t hsts_s;
     size_t max_body_bytes;
     int threads; /* number of concurrent handlers, which may block; further requests wait */
-    /* A path, whose handler does not block for long, that is served while all other connections
-     * and threads are taken; NULL = none. Static. */
-    const char *reserved_path;
+    /* Paths, whose handlers do not block for long, that are served while all other connections
+     * and threads are taken; ends with NULL; NULL = none. Static. */
+    const char *const *reserved_paths;
     struct cbx_http_limits limits;
     cbx_http_handler *handler;
     /* Makes the response, with `json`, for a request that reaches no handler. */

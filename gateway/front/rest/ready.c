@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * GET /readyz: whether a request that arrives now would be served, and the failing parts. */
+ * GET /readyz: whether a request that arrives now would be served, and the failing parts; and
+ * GET /livez. */
 #include "gateway/front/executor_client.h"
 #include "gateway/front/forward/replica_watch.h"
 #include "gateway/front/jobs/live.h"
@@ -128,6 +129,13 @@ static void drop_reasons(json_t *missing)
     {
         json_object_set_new(missing, name, json_string("not ready"));
     }
+}
+
+/* Looks at nothing: of a liveness probe, which restarts a process that does not answer, and of a
+ * replica that wants to know whether its link is open (forward/forward.c). */
+void cbx_rest_get_live(struct cbx_rest_call *call)
+{
+    cbx_rest_answer(call, 200, json_pack("{s:s}", "status", "ok"));
 }
 
 void cbx_rest_get_ready(struct cbx_rest_call *call)

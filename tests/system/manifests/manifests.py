@@ -223,7 +223,7 @@ def check_selectors(objects, gateway, pod_labels, ports):
 
 
 def check_probes(container, ports):
-    for name, path in (('readinessProbe', '/readyz'), ('livenessProbe', '/healthz')):
+    for name, path in (('readinessProbe', '/readyz'), ('livenessProbe', '/livez')):
         get = container.get(name, {}).get('httpGet', {})
         need(get.get('path') == path and get.get('port') == 'clients', 'the %s does not ask %s' % (name, path))
         hosts = [header['value'] for header in get.get('httpHeaders', []) if header['name'] == 'Host']
@@ -231,7 +231,8 @@ def check_probes(container, ports):
     schemes = {container[name]['httpGet'].get('scheme', 'HTTP') for name in ('readinessProbe', 'livenessProbe')}
     https = any(one['name'] == 'CODEBOX_TLS_CERTIFICATE' for one in container['env'])
     need(schemes == {'HTTPS' if https else 'HTTP'}, 'the probes ask by %s' % ', '.join(sorted(schemes)))
-    need(re.search(r'"%s"' % '/readyz', read('gateway/front/rest/routes.def')), 'there is no route /readyz')
+    for path in ('/readyz', '/livez'):
+        need('"%s"' % path in read('gateway/front/rest/routes.def'), 'there is no route %s' % path)
 
 
 def check_options(container, config):

@@ -19,22 +19,38 @@ static struct {
     int channel[2];
     atomic_int opened, links[LINKS_MAX];
     const char *first; /* response to the first request of each link */
+    bool goes_on;      /* every request of the first link is answered, no other link is accepted */
+    char asked[1024];  /* the first words of its requests */
     pthread_t thread;
 } rig;
 
-/* Answers the first request of a link, and no other. */
+/* Answers a request; false at the end of the link. */
+static bool serve_request(int fd)
+{
+    char bytes[4096];
+    ssize_t n = read(fd, bytes, sizeof(bytes) - 1);
+    if (n <= 0) {
+        return false;
+    }
+    bytes[n] = '\0';
+    size_t len = strlen(rig.asked);
+    snprintf(rig.asked + len, sizeof(rig.asked) - len, "%.*s, ", (int)strcspn(bytes, "\r"), bytes);
+    assert_true(write(fd, rig.first, strlen(rig.first)) > 0);
+    return true;
+}
+
 static void *serve_links(void *context)
 {
     (void)context;
     int fd;
-    char tag, bytes[4096];
+    char tag;
     struct cbx_err err;
     while (cbx_wire_receive_fd(rig.channel[1], &fd, &tag, &err) == 0) {
         rig.links[rig.opened] = fd;
         rig.opened++;
         assert_true(write(fd, CBX_LINK_UP, strlen(CBX_LINK_UP)) > 0);
-        assert_true(read(fd, bytes, sizeof(bytes)) > 0);
-        assert_true(write(fd, rig.first, strlen(rig.first)) > 0);
+        while (serve_request(fd) && rig.goes_on) {
+        }
     }
     return NULL;
 }
@@ -45,6 +61,8 @@ static int begin(void **state)
     struct cbx_err err;
     (void)state;
     rig.opened = 0;
+    rig.goes_on = false;
+    rig.asked[0] = '\0';
     assert_int_equal(cbx_replicas_read("a", rows, 2, &rig.replicas, &err), 0);
     assert_int_equal(cbx_wire_pair(rig.channel, &err), 0);
     rig.forwarder = cbx_forwarder_new(&rig.replicas, rig.channel[0]);
@@ -55,8 +73,8 @@ static int end(void **state)
 {
     (void)state;
     shutdown(rig.channel[0], SHUT_RDWR);
+    cbx_forwarder_free(rig.forwarder); /* closes the links that wait for a request */
     pthread_join(rig.thread, NULL);
-    cbx_forwarder_free(rig.forwarder);
     for (int i = 0; i < rig.opened; i++) {
         close(rig.links[i]);
     }
@@ -86,8 +104,38 @@ static void a_link_that_is_silent_is_replaced_for_what_only_reads(void **state)
     assert_int_equal(rig.opened, 1);
     assert_int_equal(send_request("GET"), 200); /* the first link gives no answer */
     assert_int_equal(rig.opened, 2);
-    assert_int_equal(send_request("POST"), 200); /* always over a link of its own */
+    assert_int_equal(send_request("POST"),
+                     200); /* nor does the second one confirm that it is open */
     assert_int_equal(rig.opened, 3);
+}
+
+static void what_may_change_something_goes_over_a_link_that_was_confirmed(void **state)
+{
+    (void)state;
+    rig.first = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    rig.goes_on = true;
+    assert_int_equal(send_request("GET"), 200);
+    assert_int_equal(send_request("POST"), 200);
+    assert_int_equal(send_request("POST"), 200);
+    assert_int_equal(rig.opened, 1);
+    end(NULL); /* the links are closed: the thread has written what it saw */
+    assert_string_equal(rig.asked, "GET /v1/sessions HTTP/1.1, GET /livez HTTP/1.1, POST "
+                                   "/v1/sessions HTTP/1.1, GET /livez HTTP/1.1, POST "
+                                   "/v1/sessions HTTP/1.1, ");
+    begin(NULL);
+}
+
+static void a_link_whose_replica_says_that_it_is_not_well_is_replaced(void **state)
+{
+    (void)state;
+    rig.first = "HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\nno";
+    rig.goes_on = true;
+    assert_int_equal(send_request("GET"), 503);
+    shutdown(rig.channel[1], SHUT_RDWR); /* no other link is accepted */
+    assert_int_equal(send_request("POST"), 503);
+    end(NULL);
+    assert_null(strstr(rig.asked, "POST"));
+    begin(NULL);
 }
 
 static void a_link_that_is_closed_is_replaced(void **state)
@@ -113,6 +161,10 @@ int main(void)
     signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_link_that_is_silent_is_replaced_for_what_only_reads,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(
+            what_may_change_something_goes_over_a_link_that_was_confirmed, begin, end),
+        cmocka_unit_test_setup_teardown(a_link_whose_replica_says_that_it_is_not_well_is_replaced,
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_link_that_is_closed_is_replaced, begin, end),
         cmocka_unit_test_setup_teardown(

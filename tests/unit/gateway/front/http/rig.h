@@ -60,6 +60,7 @@ static inline void rig_refuse(int status, const char *detail, struct cbx_http_re
 static inline void rig_start_limited(cbx_http_handler *handler, int threads,
                                      struct cbx_http_limits limits)
 {
+    static const char *const reserved[] = { "/healthz", NULL };
     struct cbx_err err;
     cbx_cond_init(&rig.changed);
     int listening = cbx_http_listen("127.0.0.1", 0, &rig.port, &err);
@@ -68,7 +69,7 @@ static inline void rig_start_limited(cbx_http_handler *handler, int threads,
                                       .port = rig.port,
                                       .max_body_bytes = RIG_BODY_MAX,
                                       .threads = threads,
-                                      .reserved_path = "/healthz",
+                                      .reserved_paths = reserved,
                                       .limits = limits,
                                       .handler = handler,
                                       .refuse = rig_refuse };
