@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sessions and executions in SQLite. One connection under one lock: every statement here takes
+ * Sessions and executions. One connection under one lock: every statement here takes
  * microseconds. */
 #include "gateway/front/store/store_internal.h"
 
@@ -11,31 +11,79 @@
 
 enum { RESULTS_MAX = 512 * 1024 * 1024 };
 
-/* Rows of the principal in the second parameter; NULL: all rows. */
-#define OF_PRINCIPAL "(?2 IS NULL OR principal=?2)"
-
-/* Reads the first `count` columns of the row with this id, malloc'ed; NULL for SQL NULL.
- * CBX_ENOTFOUND without a row. */
-static int fetch(struct cbx_store *store, const char *sql, const char *principal, const char *id,
-                 char **columns, int count, struct cbx_err *err)
+/* With the lock: copies the first `count` columns of the only row. */
+static int copy_row(struct cbx_rows *rows, const char *id, char **columns, int count,
+                    struct cbx_err *err)
 {
-    const char *const values[] = { id, principal };
-    pthread_mutex_lock(&store->lock);
-    sqlite3_stmt *statement = cbx_store_prepare(store, sql, values, 2);
-    int step = statement != NULL ? sqlite3_step(statement) : SQLITE_ERROR;
-    int failed = 0;
-    if (step == SQLITE_DONE) {
-        failed = cbx_fail(err, CBX_ENOTFOUND, "there is nothing with id '%.64s'", id);
-    } else if (step != SQLITE_ROW) {
-        failed = cbx_store_fail(store, err);
+    if (!cbx_rows_next(rows)) {
+        int failed = cbx_rows_check(rows, err);
+        if (failed) {
+            return failed;
+        }
+        return cbx_fail(err, CBX_ENOTFOUND, "there is nothing with id '%.64s'", id);
     }
-    for (int i = 0; i < count && !failed; i++) {
-        const char *text = (const char *)sqlite3_column_text(statement, i);
+    for (int i = 0; i < count; i++) {
+        const char *text = cbx_rows_text(rows, i);
         columns[i] = text != NULL ? strdup(text) : NULL;
     }
-    cbx_store_release(statement);
+    return 0;
+}
+
+/* Reads the first `count` columns of the row whose id is the first of two texts, malloc'ed; NULL
+ * for SQL NULL. CBX_ENOTFOUND without a row. */
+static int fetch(struct cbx_store *store, enum cbx_statement statement, const char *const texts[2],
+                 char **columns, int count, struct cbx_err *err)
+{
+    struct cbx_rows *rows = NULL;
+    pthread_mutex_lock(&store->lock);
+    int failed = cbx_database_query(store->database, statement, texts, 2, &rows, err);
+    if (!failed) {
+        failed = copy_row(rows, texts[0], columns, count, err);
+    }
+    cbx_rows_free(rows);
     pthread_mutex_unlock(&store->lock);
     return failed;
+}
+
+/* With the lock: copies all rows, each as an object of its texts by the names of its columns. */
+static int copy_rows(struct cbx_rows *rows, json_t *out, struct cbx_err *err)
+{
+    while (cbx_rows_next(rows)) {
+        json_t *row = json_object();
+        for (int i = 0; i < cbx_rows_columns(rows); i++) {
+            const char *text = cbx_rows_text(rows, i);
+            json_object_set_new(row, cbx_rows_name(rows, i),
+                                text != NULL ? cbx_json_text(cbx_str_of(text)) : json_null());
+        }
+        json_array_append_new(out, row);
+    }
+    return cbx_rows_check(rows, err);
+}
+
+/* Reads all rows into a new array. */
+static int fetch_rows(struct cbx_store *store, enum cbx_statement statement,
+                      const char *const *texts, int count, json_t **out, struct cbx_err *err)
+{
+    CBX_AUTO_JSON array = json_array();
+    struct cbx_rows *rows = NULL;
+    pthread_mutex_lock(&store->lock);
+    int failed = cbx_database_query(store->database, statement, texts, count, &rows, err);
+    if (!failed) {
+        failed = copy_rows(rows, array, err);
+    }
+    cbx_rows_free(rows);
+    pthread_mutex_unlock(&store->lock);
+    if (!failed) {
+        *out = cbx_steal(&array);
+    }
+    return failed;
+}
+
+/* Reads a number of the first row; 0 for SQL NULL. */
+static int64_t read_number(const json_t *rows, const char *column)
+{
+    const char *text = json_string_value(json_object_get(json_array_get(rows, 0), column));
+    return text != NULL ? strtoll(text, NULL, 10) : 0;
 }
 
 int cbx_store_add_session(struct cbx_store *store, const char *principal, const char *id,
@@ -50,10 +98,7 @@ int cbx_store_add_session(struct cbx_store *store, const char *principal, const 
     if (failed) {
         return failed;
     }
-    return cbx_store_execute(store,
-                             "INSERT INTO sessions(id, created_at, policy, options, "
-                             "principal) VALUES(?,?,?,?,?)",
-                             values, 5, NULL, err);
+    return cbx_store_execute(store, CBX_SQL_add_session, values, 5, NULL, err);
 }
 
 int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t *options,
@@ -63,16 +108,15 @@ int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t 
     cbx_buf_init(&text, CBX_STORED_OPTIONS_MAX);
     cbx_json_write(&text, options);
     const char *const values[] = { text.p, id };
-    return cbx_store_execute(store, "UPDATE sessions SET options=? WHERE id=?", values, 2, NULL,
-                             err);
+    return cbx_store_execute(store, CBX_SQL_set_options, values, 2, NULL, err);
 }
 
 int cbx_store_get_session(struct cbx_store *store, const char *principal, const char *id,
                           char **policy, json_t **options, struct cbx_err *err)
 {
+    const char *const values[] = { id, principal };
     char *columns[2] = { NULL, NULL };
-    int failed = fetch(store, "SELECT policy, options FROM sessions WHERE id=?1 AND " OF_PRINCIPAL,
-                       principal, id, columns, 2, err);
+    int failed = fetch(store, CBX_SQL_get_session, values, columns, 2, err);
     if (!failed && options != NULL) {
         failed = cbx_json_parse(cbx_str_of(columns[1]), CBX_STORED_OPTIONS_MAX, options, err);
     }
@@ -88,18 +132,16 @@ int cbx_store_get_session(struct cbx_store *store, const char *principal, const 
 int cbx_store_count_sessions(struct cbx_store *store, const char *principal, size_t *out,
                              struct cbx_err *err)
 {
-    char *count = NULL;
-    int failed = fetch(store, "SELECT count(*) FROM sessions WHERE ?1='' AND " OF_PRINCIPAL,
-                       principal, "", &count, 1, err);
-    *out = count != NULL ? strtoul(count, NULL, 10) : 0;
-    free(count);
+    CBX_AUTO_JSON rows = NULL;
+    int failed = fetch_rows(store, CBX_SQL_count_sessions, &principal, 1, &rows, err);
+    *out = failed ? 0 : (size_t)read_number(rows, "count");
     return failed;
 }
 
 int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx_err *err)
 {
-    int changed = 0;
-    int failed = cbx_store_execute(store, "DELETE FROM sessions WHERE id=?", &id, 1, &changed, err);
+    int64_t changed = 0;
+    int failed = cbx_store_execute(store, CBX_SQL_remove_session, &id, 1, &changed, err);
     if (failed) {
         return failed;
     }
@@ -140,13 +182,7 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
     pthread_mutex_lock(&store->lock);
     failed = cbx_store_make_room(store, e->session, values[10], (int64_t)strlen(e->code), err);
     if (!failed) {
-        failed = cbx_store_execute_locked(
-            store,
-            "INSERT INTO executions(id, session, status, created_at, decision, language, "
-            "code, request, begun, kind, name, turn, principal) "
-            "VALUES(?,?,'running',?,?,?,?,?,0,"
-            "CAST(? AS INTEGER),?,CAST(? AS INTEGER),?)",
-            values, 11, NULL, err);
+        failed = cbx_store_execute_locked(store, CBX_SQL_add_execution, values, 11, NULL, err);
     }
     if (!failed) {
         cbx_store_count_bytes(store, e->session, values[10], (int64_t)strlen(e->code));
@@ -159,8 +195,23 @@ int cbx_store_set_decision(struct cbx_store *store, const char *id, const char *
                            struct cbx_err *err)
 {
     const char *const values[] = { decision, id };
-    return cbx_store_execute(store, "UPDATE executions SET decision=?, begun=0 WHERE id=?", values,
-                             2, NULL, err);
+    return cbx_store_execute(store, CBX_SQL_set_decision, values, 2, NULL, err);
+}
+
+/* With the lock: reads the session and the principal of an execution; "" without a row. */
+static int read_owner(struct cbx_store *store, const char *id, char session[65],
+                      char principal[CBX_NAME_MAX + 1], struct cbx_err *err)
+{
+    CBX_AUTO(rows) rows = NULL;
+    int failed = cbx_database_query(store->database, CBX_SQL_get_owner, &id, 1, &rows, err);
+    if (failed) {
+        return failed;
+    }
+    if (cbx_rows_next(rows)) {
+        snprintf(session, 65, "%s", cbx_rows_text(rows, 0));
+        snprintf(principal, CBX_NAME_MAX + 1, "%s", cbx_rows_text(rows, 1));
+    }
+    return cbx_rows_check(rows, err);
 }
 
 /* With the lock: frees space for the results of an execution, and updates its session's count.
@@ -169,14 +220,10 @@ static int make_room_for(struct cbx_store *store, const char *id, int64_t bytes,
                          struct cbx_err *err)
 {
     char session[65] = "", principal[CBX_NAME_MAX + 1] = "";
-    sqlite3_stmt *row =
-        cbx_store_prepare(store, "SELECT session, principal FROM executions WHERE id=?", &id, 1);
-    if (row != NULL && sqlite3_step(row) == SQLITE_ROW) {
-        snprintf(session, sizeof(session), "%s", (const char *)sqlite3_column_text(row, 0));
-        snprintf(principal, sizeof(principal), "%s", (const char *)sqlite3_column_text(row, 1));
+    int failed = read_owner(store, id, session, principal, err);
+    if (failed) {
+        return cbx_store_note(store, failed);
     }
-    cbx_store_release(row);
-    int failed = 0;
     if (bytes > store->limits.short_bytes) {
         failed = cbx_store_make_room(store, session, principal, bytes, err);
     }
@@ -204,9 +251,7 @@ int cbx_store_set_execution(struct cbx_store *store, const char *id, const char 
         failed = make_room_for(store, id, (int64_t)text.len, err);
     }
     if (!failed) {
-        failed = cbx_store_execute_locked(
-            store, "UPDATE executions SET status=?, completed_at=?, results=? WHERE id=?", values,
-            4, NULL, err);
+        failed = cbx_store_execute_locked(store, CBX_SQL_set_execution, values, 4, NULL, err);
     }
     pthread_mutex_unlock(&store->lock);
     return failed;
@@ -216,11 +261,9 @@ int cbx_store_get_execution(struct cbx_store *store, const char *principal, cons
                             json_t **out, struct cbx_err *err)
 {
     enum { COLUMNS = 9 };
+    const char *const values[] = { id, principal };
     char *c[COLUMNS] = { NULL };
-    int failed = fetch(store,
-                       "SELECT id, session, status, created_at, completed_at, results, decision, "
-                       "language, dropped FROM executions WHERE id=?1 AND " OF_PRINCIPAL,
-                       principal, id, c, COLUMNS, err);
+    int failed = fetch(store, CBX_SQL_get_execution, values, c, COLUMNS, err);
     json_t *results = NULL;
     if (!failed && c[5] != NULL) {
         failed = cbx_json_parse(cbx_str_of(c[5]), RESULTS_MAX, &results, err);
@@ -237,55 +280,15 @@ int cbx_store_get_execution(struct cbx_store *store, const char *principal, cons
     return failed;
 }
 
-/* Reads all rows, each as an object of its texts by the names of its columns. */
-static int fetch_rows(struct cbx_store *store, const char *sql, const char *const *texts, int count,
-                      json_t **out, struct cbx_err *err)
-{
-    json_t *rows = json_array();
-    pthread_mutex_lock(&store->lock);
-    sqlite3_stmt *statement = cbx_store_prepare(store, sql, texts, count);
-    int step = SQLITE_ERROR;
-    while (statement != NULL && (step = sqlite3_step(statement)) == SQLITE_ROW) {
-        json_t *row = json_object();
-        for (int i = 0; i < sqlite3_column_count(statement); i++) {
-            const char *text = (const char *)sqlite3_column_text(statement, i);
-            json_object_set_new(row, sqlite3_column_name(statement, i),
-                                text != NULL ? cbx_json_text(cbx_str_of(text)) : json_null());
-        }
-        json_array_append_new(rows, row);
-    }
-    int failed = 0;
-    if (step != SQLITE_DONE) {
-        failed = cbx_store_fail(store, err);
-    }
-    cbx_store_release(statement);
-    pthread_mutex_unlock(&store->lock);
-    if (failed) {
-        json_decref(rows);
-        return failed;
-    }
-    *out = rows;
-    return 0;
-}
-
 int cbx_store_list_sessions(struct cbx_store *store, const char *principal, json_t **out,
                             struct cbx_err *err)
 {
-    const char *const values[] = { NULL, principal };
-    return fetch_rows(store,
-                      "SELECT id, principal, created_at, policy, options FROM sessions "
-                      "WHERE " OF_PRINCIPAL " ORDER BY created_at",
-                      values, 2, out, err);
+    return fetch_rows(store, CBX_SQL_list_sessions, &principal, 1, out, err);
 }
 
 int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err)
 {
-    return fetch_rows(store,
-                      "SELECT id, principal, session, decision, language, created_at, code, "
-                      "request, begun, audit_seq, "
-                      "kind, name, turn FROM executions WHERE status IN ('initializing','running') "
-                      "ORDER BY turn",
-                      NULL, 0, out, err);
+    return fetch_rows(store, CBX_SQL_list_running, NULL, 0, out, err);
 }
 
 int cbx_store_page_sessions(struct cbx_store *store, const char *principal,
@@ -294,28 +297,19 @@ int cbx_store_page_sessions(struct cbx_store *store, const char *principal,
 {
     char count[24];
     snprintf(count, sizeof(count), "%lld", (long long)limit);
-    const char *const values[] = { after->created_at, principal, after->key, count };
-    return fetch_rows(store,
-                      "SELECT id, principal, created_at, policy, options FROM sessions "
-                      "WHERE (created_at, id) > (?1, ?3) AND " OF_PRINCIPAL
-                      " ORDER BY created_at, id LIMIT CAST(?4 AS INTEGER)",
-                      values, 4, out, err);
+    const char *const values[] = { after->created_at, after->key, principal, count };
+    return fetch_rows(store, CBX_SQL_page_sessions, values, 4, out, err);
 }
 
 int cbx_store_page_history(struct cbx_store *store, const char *principal, const char *session,
                            const struct cbx_store_position *after, int64_t limit, json_t **out,
                            struct cbx_err *err)
 {
-    char count[24];
+    char count[24], row[24];
     snprintf(count, sizeof(count), "%lld", (long long)limit);
-    const char *const values[] = { session, principal, after->created_at, after->key, count };
-    return fetch_rows(store,
-                      "SELECT id, status, created_at, completed_at, language, decision, code, "
-                      "rowid AS position FROM executions "
-                      "WHERE session=?1 AND " OF_PRINCIPAL " AND kind=1 "
-                      "AND (created_at, rowid) > (?3, CAST(?4 AS INTEGER)) "
-                      "ORDER BY created_at, rowid LIMIT CAST(?5 AS INTEGER)",
-                      values, 5, out, err);
+    snprintf(row, sizeof(row), "%lld", strtoll(after->key, NULL, 10));
+    const char *const values[] = { session, principal, after->created_at, row, count };
+    return fetch_rows(store, CBX_SQL_page_history, values, 5, out, err);
 }
 
 int cbx_store_page_past(struct cbx_store *store, const char *session, int64_t after, int64_t before,
@@ -335,23 +329,16 @@ int cbx_store_page_past(struct cbx_store *store, const char *session, int64_t af
     if (failed) {
         return failed;
     }
-    return fetch_rows(store,
-                      "SELECT kind, language, name, code, turn FROM executions "
-                      "WHERE session=? AND turn > CAST(? AS INTEGER) "
-                      "AND turn < CAST(? AS INTEGER) "
-                      "AND (begun=1 OR completed_at IS NULL) "
-                      "ORDER BY turn LIMIT CAST(? AS INTEGER)",
-                      values, 4, out, err);
+    return fetch_rows(store, CBX_SQL_page_past, values, 4, out, err);
 }
 
 int64_t cbx_store_last_turn(struct cbx_store *store)
 {
     CBX_AUTO_JSON rows = NULL;
-    if (fetch_rows(store, "SELECT max(turn) AS turn FROM executions", NULL, 0, &rows, NULL) != 0) {
+    if (fetch_rows(store, CBX_SQL_last_turn, NULL, 0, &rows, NULL) != 0) {
         return 0;
     }
-    const char *turn = json_string_value(json_object_get(json_array_get(rows, 0), "turn"));
-    return turn != NULL ? strtoll(turn, NULL, 10) : 0;
+    return read_number(rows, "turn");
 }
 
 /* --- keys of clients -------------------------------------------------------------------------- */
@@ -359,10 +346,9 @@ int64_t cbx_store_last_turn(struct cbx_store *store)
 static int read_key(struct cbx_store *store, const char *principal, const char *key,
                     struct cbx_stored_key *out, struct cbx_err *err)
 {
+    const char *const values[] = { key, principal };
     char *c[3] = { NULL, NULL, NULL };
-    int failed =
-        fetch(store, "SELECT request, id, created_at FROM keys WHERE key=?1 AND " OF_PRINCIPAL,
-              principal, key, c, 3, err);
+    int failed = fetch(store, CBX_SQL_get_key, values, c, 3, err);
     if (!failed) {
         snprintf(out->request, sizeof(out->request), "%s", c[0]);
         snprintf(out->id, sizeof(out->id), "%s", c[1]);
@@ -378,14 +364,12 @@ int cbx_store_take_key(struct cbx_store *store, const char *principal, const cha
                        const char *oldest, struct cbx_stored_key *own, struct cbx_err *err)
 {
     const char *const values[] = { principal, key, own->request, own->id, own->created_at };
-    int changed = 0;
-    int failed =
-        cbx_store_execute(store, "DELETE FROM keys WHERE created_at < ?", &oldest, 1, NULL, err);
+    int64_t changed = 0;
+    int failed = cbx_store_execute(store, CBX_SQL_forget_keys, &oldest, 1, NULL, err);
     if (failed) {
         return failed;
     }
-    failed = cbx_store_execute(store, "INSERT OR IGNORE INTO keys VALUES(?,?,?,?,?)", values, 5,
-                               &changed, err);
+    failed = cbx_store_execute(store, CBX_SQL_add_key, values, 5, &changed, err);
     if (failed || changed > 0) {
         return failed;
     }
@@ -400,8 +384,7 @@ int cbx_store_drop_key(struct cbx_store *store, const char *principal, const cha
                        const char *id, struct cbx_err *err)
 {
     const char *const values[] = { principal, key, id };
-    return cbx_store_execute(store, "DELETE FROM keys WHERE principal=? AND key=? AND id=?", values,
-                             3, NULL, err);
+    return cbx_store_execute(store, CBX_SQL_drop_key, values, 3, NULL, err);
 }
 
 /* --- what was resolved ------------------------------------------------------------------------ */
@@ -417,18 +400,12 @@ int cbx_store_remember_set(struct cbx_store *store, const char *key, int64_t mad
     if (failed) {
         return failed;
     }
-    failed = cbx_store_execute(store,
-                               "INSERT OR REPLACE INTO sets(key, packages, made_ms) "
-                               "VALUES(?,?,CAST(? AS INTEGER))",
-                               values, 3, NULL, err);
+    failed = cbx_store_execute(store, CBX_SQL_set_packages, values, 3, NULL, err);
     if (failed) {
         return failed;
     }
     _Static_assert(CBX_STORED_SETS == 64, "the statement has the same number");
-    return cbx_store_execute(store,
-                             "DELETE FROM sets WHERE key NOT IN (SELECT key FROM sets ORDER BY "
-                             "made_ms DESC LIMIT 64)",
-                             NULL, 0, NULL, err);
+    return cbx_store_execute(store, CBX_SQL_forget_packages, NULL, 0, NULL, err);
 }
 
 int cbx_store_recall_set(struct cbx_store *store, const char *key, int64_t oldest_ms,
@@ -436,10 +413,8 @@ int cbx_store_recall_set(struct cbx_store *store, const char *key, int64_t oldes
 {
     char oldest[24], *columns[2] = { NULL, NULL };
     snprintf(oldest, sizeof(oldest), "%lld", (long long)oldest_ms);
-    int failed = fetch(store,
-                       "SELECT packages, made_ms FROM sets WHERE key=?1 AND made_ms>=CAST(?2 AS "
-                       "INTEGER)",
-                       oldest, key, columns, 2, err);
+    const char *const values[] = { key, oldest };
+    int failed = fetch(store, CBX_SQL_get_packages, values, columns, 2, err);
     if (!failed) {
         if (cbx_buf_add_cstr(out, columns[0]) != 0) {
             failed = cbx_fail(err, CBX_ETOOBIG, "what is stored of packages is too large");
@@ -453,5 +428,5 @@ int cbx_store_recall_set(struct cbx_store *store, const char *key, int64_t oldes
 
 int cbx_store_forget_set(struct cbx_store *store, const char *key, struct cbx_err *err)
 {
-    return cbx_store_execute(store, "DELETE FROM sets WHERE key=?", &key, 1, NULL, err);
+    return cbx_store_execute(store, CBX_SQL_drop_packages, &key, 1, NULL, err);
 }

@@ -14,18 +14,14 @@
 enum { BEGUN_LINE_BYTES = 37 + 21, BEGUN_MAX_BYTES = 256 * 1024 };
 
 /* Marks the run of one line. A torn or malformed line is left out. */
-static int merge_line(struct cbx_store *store, const char *line)
+static int merge_line(struct cbx_store *store, const char *line, struct cbx_err *err)
 {
     char id[40], seq[24], end;
     if (sscanf(line, "%36[0-9a-f-] %20[0-9]%c", id, seq, &end) != 3 || end != '\n') {
-        return SQLITE_DONE;
+        return 0;
     }
     const char *const values[] = { seq, id };
-    sqlite3_stmt *statement = cbx_store_prepare(
-        store, "UPDATE executions SET begun=1, audit_seq=CAST(? AS INTEGER) WHERE id=?", values, 2);
-    int step = statement != NULL ? sqlite3_step(statement) : SQLITE_ERROR;
-    cbx_store_release(statement);
-    return step;
+    return cbx_database_execute(store->database, CBX_SQL_set_begun, values, 2, NULL, err);
 }
 
 int cbx_store_merge_begun(struct cbx_store *store, struct cbx_err *err)
@@ -36,15 +32,16 @@ int cbx_store_merge_begun(struct cbx_store *store, struct cbx_err *err)
     }
     CBX_AUTO_MEM char *line = NULL;
     size_t size = 0;
-    int step = sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ? SQLITE_DONE
-                                                                               : SQLITE_ERROR;
+    int failed = cbx_database_begin(store->database, err);
     rewind(lines);
-    while (step == SQLITE_DONE && getline(&line, &size, lines) > 0) {
-        step = merge_line(store, line);
+    while (!failed && getline(&line, &size, lines) > 0) {
+        failed = merge_line(store, line, err);
     }
-    if (step != SQLITE_DONE || sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
-        int failed = cbx_store_fail(store, err);
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    if (!failed) {
+        failed = cbx_database_commit(store->database, err);
+    }
+    if (failed) {
+        cbx_database_rollback(store->database);
         return failed;
     }
     store->begun_bytes = 0;
@@ -79,11 +76,11 @@ int cbx_store_begin_execution(struct cbx_store *store, const char *id, uint64_t 
     int len = snprintf(line, sizeof(line), "%.36s %llu\n", id, (unsigned long long)audit_seq);
     pthread_mutex_lock(&store->lock);
     bool in_memory = store->begun_fd < 0;
-    int failed = 0;
+    int failed;
     if (!in_memory) {
         failed = append_begun(store, line, (size_t)len, err);
-    } else if (merge_line(store, line) != SQLITE_DONE) {
-        failed = cbx_store_fail(store, err);
+    } else {
+        failed = merge_line(store, line, err);
     }
     pthread_mutex_unlock(&store->lock);
     return failed;

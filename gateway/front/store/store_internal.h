@@ -3,15 +3,13 @@
 #ifndef CBX_GATEWAY_FRONT_STORE_STORE_INTERNAL_H
 #define CBX_GATEWAY_FRONT_STORE_STORE_INTERNAL_H
 
+#include "gateway/front/store/database.h"
 #include "gateway/front/store/store.h"
 #include "policies/permit.h"
 
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <sys/types.h>
-
-enum { CBX_STORE_STATEMENTS = 48 };
 
 struct cbx_store {
     int dir;      /* the state directory */
@@ -19,7 +17,7 @@ struct cbx_store {
     int begun_fd; /* ids of runs that began since the database was opened; store_begun.c */
     off_t begun_bytes;
     char failure[CBX_ERR_TEXT_BYTES]; /* error of the last write; empty = success */
-    sqlite3 *db;
+    struct cbx_database *database;
     pthread_mutex_t lock;
     struct cbx_store_limits limits;
     atomic_uint added; /* number of executions of this process */
@@ -27,34 +25,20 @@ struct cbx_store {
      * only grow: they are never less than the stored bytes. */
     int64_t all_bytes;
     json_t *session_bytes, *principal_bytes;
-    /* Statements prepared once; preparing costs more than most of them. The texts are this
-     * file's literals. */
-    struct {
-        const char *sql;
-        sqlite3_stmt *statement;
-    } prepared[CBX_STORE_STATEMENTS];
 };
 
 /* --- store_sql.c: statements ------------------------------------------------------------------ */
 
-/* CBX_EIO with SQLite's last message. */
-int cbx_store_fail(struct cbx_store *store, struct cbx_err *err);
+/* With the lock held: stores the result of a write for cbx_store_check; returns it. */
+int cbx_store_note(struct cbx_store *store, int failed);
 
-/* With the lock held: runs statements without result rows; false if one fails. */
-bool cbx_store_run(struct cbx_store *store, const char *sql);
-
-/* With the lock held: returns a statement that stays prepared, so `sql` must be a literal; binds
- * texts, NULL binds NULL. Valid until cbx_store_release. NULL on failure. */
-sqlite3_stmt *cbx_store_prepare(struct cbx_store *store, const char *sql, const char *const *texts,
-                                int count);
-void cbx_store_release(sqlite3_stmt *statement);
-
-/* Prepare and run a statement without result rows, with the lock held, or taking it. *changed,
- * if not NULL, is the number of changed rows. CBX_EIO. */
-int cbx_store_execute_locked(struct cbx_store *store, const char *sql, const char *const *texts,
-                             int count, int *changed, struct cbx_err *err);
-int cbx_store_execute(struct cbx_store *store, const char *sql, const char *const *texts, int count,
-                      int *changed, struct cbx_err *err);
+/* Run a statement that writes, with the lock held, or taking it, and store its result for
+ * cbx_store_check. *changed, if not NULL, is the number of changed rows. CBX_EIO. */
+int cbx_store_execute_locked(struct cbx_store *store, enum cbx_statement statement,
+                             const char *const *texts, int count, int64_t *changed,
+                             struct cbx_err *err);
+int cbx_store_execute(struct cbx_store *store, enum cbx_statement statement,
+                      const char *const *texts, int count, int64_t *changed, struct cbx_err *err);
 
 /* --- store_begun.c: runs that began ----------------------------------------------------------- */
 

@@ -8,26 +8,13 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-/* The row stays, so that its id is known. The code of an open session stays: its next cell is
- * judged with the code of all of them. A running execution is never touched; an ended one needs
- * no data of its row any more, even if the executor does not know yet that its result is stored. */
-#define DROP                                                                                       \
-    "UPDATE executions SET dropped=(dropped OR results IS NOT NULL), results=NULL,"                \
-    " code=CASE WHEN session IN (SELECT id FROM sessions) THEN code ELSE '' END"                   \
-    " WHERE completed_at IS NOT NULL"                                                              \
-    " AND (results IS NOT NULL OR session NOT IN (SELECT id FROM sessions)) AND "
-
 /* Drops the results of a principal that are not among its newest: those after the last kept one. */
 static void limit_results(struct cbx_store *store, const char *principal)
 {
     char last[24];
     const char *const values[] = { principal, last };
     snprintf(last, sizeof(last), "%lld", (long long)store->limits.executions - 1);
-    cbx_store_execute(store,
-                      DROP "rowid IN (SELECT id FROM sizes WHERE principal=?1 AND id <"
-                           " (SELECT id FROM sizes WHERE principal=?1 AND results > 0"
-                           " ORDER BY id DESC LIMIT 1 OFFSET CAST(?2 AS INTEGER)))",
-                      values, 2, NULL, NULL);
+    cbx_store_execute(store, CBX_SQL_drop_results, values, 2, NULL, NULL);
 }
 
 static void limit_known(struct cbx_store *store)
@@ -35,11 +22,7 @@ static void limit_known(struct cbx_store *store)
     char known[24];
     const char *const values[] = { known };
     snprintf(known, sizeof(known), "%lld", (long long)store->limits.known);
-    cbx_store_execute(store,
-                      "DELETE FROM executions WHERE completed_at IS NOT NULL AND session NOT IN"
-                      " (SELECT id FROM sessions) AND rowid <"
-                      " (SELECT max(rowid) FROM executions) - CAST(? AS INTEGER)",
-                      values, 1, NULL, NULL);
+    cbx_store_execute(store, CBX_SQL_forget_executions, values, 1, NULL, NULL);
 }
 
 void cbx_store_limit_counts(struct cbx_store *store, const char *principal)
@@ -98,24 +81,19 @@ void cbx_store_count_bytes(struct cbx_store *store, const char *session, const c
 /* With the lock: recomputes the counts. */
 int cbx_store_count_all(struct cbx_store *store, struct cbx_err *err)
 {
-    sqlite3_stmt *rows = cbx_store_prepare(
-        store,
-        "SELECT session, principal, sum(code + results) FROM sizes GROUP BY session, principal",
-        NULL, 0);
-    int step = SQLITE_ERROR;
+    CBX_AUTO(rows) rows = NULL;
     store->all_bytes = 0;
     json_object_clear(store->session_bytes);
     json_object_clear(store->principal_bytes);
-    while (rows != NULL && (step = sqlite3_step(rows)) == SQLITE_ROW) {
-        cbx_store_count_bytes(store, (const char *)sqlite3_column_text(rows, 0),
-                              (const char *)sqlite3_column_text(rows, 1),
-                              sqlite3_column_int64(rows, 2));
+    int failed = cbx_database_query(store->database, CBX_SQL_count_bytes, NULL, 0, &rows, err);
+    if (failed) {
+        return failed;
     }
-    cbx_store_release(rows);
-    if (step != SQLITE_DONE) {
-        return cbx_store_fail(store, err);
+    while (cbx_rows_next(rows)) {
+        cbx_store_count_bytes(store, cbx_rows_text(rows, 0), cbx_rows_text(rows, 1),
+                              cbx_rows_number(rows, 2));
     }
-    return 0;
+    return cbx_rows_check(rows, err);
 }
 
 /* --- dropping --------------------------------------------------------------------------------- */
@@ -126,28 +104,26 @@ struct droppable {
 };
 enum { BATCH = 64 };
 
-#define DROPPABLE                                                                                  \
-    "(SELECT s.id AS id, s.principal AS principal, s.results +"                                    \
-    " CASE WHEN s.session IN (SELECT id FROM sessions) THEN 0 ELSE s.code END AS bytes"            \
-    " FROM sizes s JOIN executions e ON e.rowid=s.id"                                              \
-    " WHERE (?1 IS NULL OR s.session=?1) AND (?2 IS NULL OR s.principal=?2)"                       \
-    " AND e.completed_at IS NOT NULL) WHERE bytes>0 "
-
-/* With the lock: finds the oldest rows of the share with droppable data. -1 if the database
- * fails. */
+/* With the lock: finds the oldest rows of the share with droppable data. */
 static int find_droppable(struct cbx_store *store, const struct share *share,
-                          struct droppable out[BATCH])
+                          struct droppable out[BATCH], int *count, struct cbx_err *err)
 {
     const char *const values[] = { share->session, share->principal };
-    sqlite3_stmt *rows = cbx_store_prepare(
-        store, "SELECT id, bytes FROM " DROPPABLE "ORDER BY id LIMIT 64", values, 2);
-    int count = 0, step = SQLITE_ERROR;
-    while (rows != NULL && (step = sqlite3_step(rows)) == SQLITE_ROW && count < BATCH) {
-        out[count].id = sqlite3_column_int64(rows, 0);
-        out[count++].bytes = sqlite3_column_int64(rows, 1);
+    CBX_AUTO(rows) rows = NULL;
+    int failed = cbx_database_query(store->database, CBX_SQL_find_droppable, values, 2, &rows, err);
+    if (failed) {
+        return failed;
     }
-    cbx_store_release(rows);
-    return step == SQLITE_DONE ? count : -1;
+    int found = 0;
+    while (found < BATCH && cbx_rows_next(rows)) {
+        out[found].id = cbx_rows_number(rows, 0);
+        out[found++].bytes = cbx_rows_number(rows, 1);
+    }
+    failed = cbx_rows_check(rows, err);
+    if (!failed) {
+        *count = found;
+    }
+    return failed;
 }
 
 /* With the lock, in a transaction: drops the oldest rows of the share until `*bytes`, which are
@@ -159,16 +135,12 @@ static int drop_oldest(struct cbx_store *store, const struct share *share, int64
     int count = BATCH, failed = 0;
     *dropped = 0;
     while (!failed && bytes - *dropped > most && count > 0) {
-        count = find_droppable(store, share, rows);
-        if (count < 0) {
-            failed = cbx_store_fail(store, err);
-        }
+        failed = find_droppable(store, share, rows, &count, err);
         for (int i = 0; i < count && !failed && bytes - *dropped > most; i++) {
             char id[24];
             const char *const values[] = { id };
             snprintf(id, sizeof(id), "%lld", (long long)rows[i].id);
-            failed = cbx_store_execute_locked(store, DROP "rowid=CAST(? AS INTEGER)", values, 1,
-                                              NULL, err);
+            failed = cbx_store_execute_locked(store, CBX_SQL_drop_one, values, 1, NULL, err);
             *dropped += rows[i].bytes;
         }
     }
@@ -181,25 +153,21 @@ static int find_largest(struct cbx_store *store, char out[CBX_NAME_MAX + 1], int
                         struct cbx_err *err)
 {
     const char *const values[] = { NULL, NULL };
-    sqlite3_stmt *rows = cbx_store_prepare(store,
-                                           "SELECT principal, sum(bytes) FROM " DROPPABLE
-                                           "GROUP BY principal ORDER BY 2 DESC LIMIT 2",
-                                           values, 2);
-    int step = SQLITE_ERROR;
+    CBX_AUTO(rows) rows = NULL;
+    int failed = cbx_database_query(store->database, CBX_SQL_find_largest, values, 2, &rows, err);
+    if (failed) {
+        return failed;
+    }
     out[0] = '\0';
     *more = 0;
-    for (int i = 0; rows != NULL && (step = sqlite3_step(rows)) == SQLITE_ROW; i++) {
-        int64_t bytes = sqlite3_column_int64(rows, 1);
+    for (int i = 0; cbx_rows_next(rows); i++) {
+        int64_t bytes = cbx_rows_number(rows, 1);
         if (i == 0) {
-            snprintf(out, CBX_NAME_MAX + 1, "%s", (const char *)sqlite3_column_text(rows, 0));
+            snprintf(out, CBX_NAME_MAX + 1, "%s", cbx_rows_text(rows, 0));
         }
         *more = i == 0 ? bytes : *more - bytes;
     }
-    cbx_store_release(rows);
-    if (step != SQLITE_DONE) {
-        return cbx_store_fail(store, err);
-    }
-    return 0;
+    return cbx_rows_check(rows, err);
 }
 
 /* With the lock, in a transaction: drops the oldest rows of the principal with most data, until
@@ -240,22 +208,20 @@ static int make_room_below(struct cbx_store *store, const struct share *share, i
     }
     int64_t most = quota - quota / 8 - bytes, dropped;
     most = most > 0 ? most : 0;
-    bool begun = cbx_store_run(store, "BEGIN");
-    if (!begun) {
-        failed = cbx_store_fail(store, err);
-    } else if (share->session == NULL && share->principal == NULL) {
+    failed = cbx_database_begin(store->database, err);
+    if (!failed && share->session == NULL && share->principal == NULL) {
         failed = drop_largest(store, most, err);
-    } else {
+    } else if (!failed) {
         failed = drop_oldest(store, share, bytes_of(store, share), most, &dropped, err);
     }
     if (!failed) {
         failed = cbx_store_count_all(store, err);
     }
-    if (failed || !cbx_store_run(store, "COMMIT")) {
-        if (!failed) {
-            failed = cbx_store_fail(store, err);
-        }
-        cbx_store_run(store, "ROLLBACK");
+    if (!failed) {
+        failed = cbx_database_commit(store->database, err);
+    }
+    if (failed) {
+        cbx_database_rollback(store->database);
         cbx_store_count_all(store, NULL);
         return failed;
     }
