@@ -42,7 +42,7 @@ USES.gateway  := analyzer docker policies
 PKGS.policies := yaml-0.1 jansson libcrypto libutf8proc
 PKGS.analyzer :=
 PKGS.docker   := libcurl
-PKGS.gateway  := libmicrohttpd gnutls libseccomp sqlite3 libssl libcurl
+PKGS.gateway  := libmicrohttpd gnutls libseccomp sqlite3 libpq libssl libcurl
 
 G            := build/grammars
 # Each grammar is a package tree-sitter-NAME, also one of a scope: @SCOPE/tree-sitter-NAME.
@@ -381,10 +381,11 @@ MISUSES.messages := 's = cbx_arena_note(a, "x")' 'cbx_facts_add(x, CBX_IS_CALL, 
 # of its row. Only cli/ may include all of them.
 MAY.ipc      := gateway/ipc/ policies/ analyzer/decide.h analyzer/analyze.h docker/result.h
 MAY.identity := gateway/identity/ gateway/ipc/ policies/
-MAY.front    := gateway/front/ gateway/identity/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/kernel_names.h docker/contents.h
+MAY.front    := gateway/front/ gateway/database/ gateway/identity/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/kernel_names.h docker/contents.h
 MAY.worker   := gateway/worker/ gateway/ipc/ policies/ analyzer/
 MAY.executor := gateway/executor/ gateway/identity/ gateway/ipc/ policies/ docker/ analyzer/imports.h analyzer/packages/known.h analyzer/decide.h
 MAY.replicas := gateway/replicas/ gateway/ipc/ policies/
+MAY.database := gateway/database/ gateway/ipc/ policies/
 MAY.keys     := gateway/keys/ gateway/ipc/ policies/
 MAY.forwarder := gateway/forwarder/ gateway/ipc/ policies/ gateway/executor/audit/audit_files.h gateway/executor/audit/audit_reader.h
 
@@ -395,7 +396,7 @@ not_within = grep -vE $(foreach m,$1,-e '^$m')
 
 check-layers: $(MODULES:%=$B/lib%.a) ## no module includes a header that it may not use, no process of the gateway code of another; only the audit makes permits
 	$Q$(foreach m,$(MODULES),! $(call reached,$m) | $(call not_within,$(foreach u,$m $(USES.$m),$u/)) || { echo '$m may use $m $(USES.$m)'; exit 1; };)
-	$Q$(foreach p,ipc identity front worker executor forwarder keys replicas,\
+	$Q$(foreach p,ipc identity front worker executor forwarder keys replicas database,\
 	    ! $(call reached,gateway/$p) | $(call not_within,$(MAY.$p)) || { echo 'gateway/$p may reach $(MAY.$p)'; exit 1; };)
 	$Q! grep -rn --include='*.c' '^#include "policies/[^b]' policies/base || { echo 'base may not use the product'; exit 1; }
 	$Q! grep -rnE --include='*.c' 'cbx_permit_new\(' gateway analyzer docker | grep -v '^gateway/executor/audit' || { echo 'only gateway/executor/audit*.c makes permits'; exit 1; }

@@ -21,6 +21,7 @@ struct cbx_flow {
     int reload;   /* for cbx_reload_listen */
     int keys;     /* for cbx_issuer_keys_start; -1 = none */
     int replicas; /* channel to the process of links (replica_channel.h); -1 = none */
+    int database; /* channel to the process of the database (database_remote.h); -1 = none */
     struct cbx_judge *judge;
     int executor;      /* control socket */
     bool small_images; /* true for the small images of kernels that have one */

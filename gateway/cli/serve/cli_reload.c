@@ -6,6 +6,7 @@
 #include "gateway/cli/serve/cluster_promises.h"
 #include "gateway/cli/serve/steps.h"
 #include "gateway/cli/settings/cli_variables.h"
+#include "gateway/cli/settings/database_options.h"
 #include "gateway/cli/settings/identity_options.h"
 #include "gateway/cli/settings/replica_options.h"
 #include "gateway/cli/settings/tls_options.h"
@@ -73,6 +74,36 @@ static int adopt_replicas(struct cbx_reload_context *c, struct cbx_str bytes, st
     (void)c;
     (void)err;
     replicas_pem = bytes;
+    return 0;
+}
+
+static struct cbx_str database_target; /* as replicas_pem */
+
+struct cbx_str cbx_reload_database(void)
+{
+    return database_target;
+}
+
+/* A reload reads the password and the authorities again, for the database of the start. */
+static int load_database(const struct cbx_reload_context *c, const struct cbx_options *options,
+                         struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
+{
+    if (database_target.len == 0) {
+        return 0;
+    }
+    struct cbx_options named = *options;
+    named.store = c->options->store;
+    named.replica = c->options->replica;
+    int failed = cbx_options_database_read(&named, out, err);
+    outcome->changed = !failed && !cbx_str_equal(database_target, cbx_buf_str(out));
+    return failed;
+}
+
+static int adopt_database(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)c;
+    (void)err;
+    database_target = bytes;
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "gateway/cli/serve/serve_start.h"
 #include "gateway/cli/settings/identity_options.h"
 #include "gateway/cli/settings/tls_options.h"
+#include "gateway/database/database_remote.h"
 #include "gateway/front/entrance.h"
 #include "gateway/front/forward/forward.h"
 #include "gateway/front/forward/replica_watch.h"
@@ -233,6 +234,42 @@ static void end_inbound(struct inbound *in)
     cbx_http_server_free(in->server);
 }
 
+/* The database may be started together with the gateway. */
+static int open_database(const struct cbx_flow *flow, struct cbx_database **out,
+                         struct cbx_err *err)
+{
+    enum { TRIES = 30 };
+    const struct timespec pause = { .tv_sec = 1 };
+    int failed = CBX_EIO;
+    for (int i = 0; (failed == CBX_EIO || failed == CBX_EBUSY) && i < TRIES; i++) {
+        if (i == 1) {
+            cbx_log(CBX_LOG_WARNING, "%s; trying again for %d s", err->text, TRIES);
+        }
+        if (i > 0) {
+            nanosleep(&pause, NULL);
+        }
+        failed = cbx_database_open_remote(flow->database, out, err);
+    }
+    return failed;
+}
+
+/* cbx_flow_start entered the front's folder of the state directory. */
+static int open_store(const struct cbx_options *options, const struct cbx_flow *flow,
+                      const struct cbx_store_limits *limits, struct cbx_store **out,
+                      struct cbx_err *err)
+{
+    struct cbx_database *database = NULL;
+    if (flow->database < 0) {
+        return cbx_store_open(".", limits, out, err);
+    }
+    int failed = open_database(flow, &database, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_store_open_shared(database, options->replica != NULL ? options->replica : "", ".",
+                                 limits, out, err);
+}
+
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                  struct cbx_serve_start *start, int64_t idle_ms, const sigset_t *signals,
                  struct cbx_err *err)
@@ -244,8 +281,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
      * identities there is one principal. */
     const struct cbx_store_limits limits = { .principal_bytes =
                                                  identity != NULL ? INT64_C(512) << 20 : 0 };
-    /* cbx_flow_start entered the front's folder of the state directory. */
-    int failed = cbx_store_open(".", &limits, &store, err);
+    int failed = open_store(options, flow, &limits, &store, err);
     if (failed) {
         cbx_flow_done(flow);
         return failed;
@@ -367,6 +403,7 @@ int cbx_serve_command(const struct cbx_options *options)
         config.replicas_fd = start.peer_listening;
         config.replicas_pem = &start.peer_pem;
     }
+    config.database = &start.database;
     config.front_folder = (struct cbx_grant){ .path = start.folder, .reads = true, .writes = true };
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);

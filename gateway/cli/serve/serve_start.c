@@ -3,6 +3,7 @@
 #include "gateway/cli/serve/serve_start.h"
 
 #include "gateway/cli/serve/steps.h"
+#include "gateway/cli/settings/database_options.h"
 #include "gateway/cli/settings/identity_options.h"
 #include "gateway/cli/settings/replica_options.h"
 #include "gateway/cli/settings/tls_options.h"
@@ -145,6 +146,12 @@ static int open_peer_address(void *context, struct cbx_err *err)
     return fd < 0 ? fd : 0;
 }
 
+static int read_database(void *context, struct cbx_err *err)
+{
+    struct cbx_serve_start *s = context;
+    return cbx_options_database_read(s->options, &s->database, err);
+}
+
 static int make_state(void *context, struct cbx_err *err)
 {
     struct cbx_serve_start *s = context;
@@ -171,6 +178,7 @@ static const struct cbx_step steps[] = {
     { "peer", read_replicas },
     { "peer-certificate", read_peer_files },
     { "peer-listen", open_peer_address },
+    { "store", read_database },
     { "state", make_state },
 };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
@@ -183,6 +191,7 @@ static void begin(const struct cbx_options *options, struct cbx_problems *proble
     *out = (struct cbx_serve_start){ .options = options, .problems = problems };
     cbx_buf_init(&out->certificate, CBX_RELOAD_BYTES_MAX);
     cbx_buf_init(&out->peer_pem, CBX_RELOAD_BYTES_MAX);
+    cbx_buf_init(&out->database, CBX_RELOAD_BYTES_MAX);
     cbx_buf_init(&out->tokens, CBX_TOKENS_FILE_MAX);
 }
 
@@ -218,6 +227,8 @@ void cbx_serve_start_done(struct cbx_serve_start *start)
     cbx_buf_done(&start->certificate);
     explicit_bzero(start->peer_pem.p, start->peer_pem.len);
     cbx_buf_done(&start->peer_pem);
+    explicit_bzero(start->database.p, start->database.len);
+    cbx_buf_done(&start->database);
     cbx_buf_done(&start->tokens);
     cbx_identity_free(start->identity);
 }

@@ -7,10 +7,12 @@
 #include "gateway/cli/serve/cluster_promises.h"
 #include "gateway/cli/serve/steps.h"
 #include "gateway/cli/settings/cli_variables.h"
+#include "gateway/cli/settings/database_options.h"
 #include "gateway/cli/settings/identity_options.h"
 #include "gateway/cli/settings/network_options.h"
 #include "gateway/cli/settings/replica_options.h"
 #include "gateway/cli/settings/tls_options.h"
+#include "gateway/database/database_process.h"
 #include "gateway/executor/heads/audit_keeper.h"
 #include "gateway/forwarder/forwarder.h"
 #include "gateway/ipc/jail/jail.h"
@@ -75,6 +77,12 @@ static void run_replicas(int channel, const void *context)
                       &(struct cbx_replicas_config){ .replicas = setup->config.replicas,
                                                      .listening = setup->config.replicas_fd,
                                                      .pem = cbx_reload_replicas_pem() });
+}
+
+static void run_database(int channel, const void *context)
+{
+    (void)context;
+    cbx_database_main(channel, cbx_reload_database());
 }
 
 /* The profiles of the pool that exist before the first request. */
@@ -349,11 +357,16 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     CBX_AUTO_DONE(buf) first;
     cbx_buf_init(&first, CBX_RELOAD_BYTES_MAX);
     cbx_descriptors_raise();
+    bool has_database = config->database != NULL && config->database->len > 0;
     int failed = pass_secret(CBX_TLS_PART, CBX_RELOAD_FRONT, config->certificate, &first, err);
     if (failed) {
         return failed;
     }
     failed = pass_secret(CBX_REPLICAS_PART, CBX_RELOAD_REPLICAS, config->replicas_pem, &first, err);
+    if (failed) {
+        return failed;
+    }
+    failed = pass_secret(CBX_DATABASE_PART, CBX_RELOAD_DATABASE, config->database, &first, err);
     if (failed) {
         return failed;
     }
@@ -390,8 +403,11 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         master.keys = run_keys;
     }
     if (config->replicas != NULL) {
-        master.replicas = run_replicas;
-        master.replicas_fd = config->replicas_fd;
+        master.helpers[CBX_HELPER_LINKS].run = run_replicas;
+        master.helpers[CBX_HELPER_LINKS].fd = config->replicas_fd;
+    }
+    if (has_database) {
+        master.helpers[CBX_HELPER_DATABASE].run = run_database;
     }
     failed = cbx_master_fork(&master, &sockets, err);
     if (!failed) {
@@ -410,7 +426,8 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .executor = sockets.executor,
         .reload = sockets.reload,
         .keys = sockets.keys,
-        .replicas = sockets.replicas,
+        .replicas = sockets.helpers[CBX_HELPER_LINKS],
+        .database = sockets.helpers[CBX_HELPER_DATABASE],
         .small_images = config->executor.variant != NULL &&
                         strcmp(config->executor.variant, CBX_VARIANT_SMALL) == 0,
         .mounts = config->mounts,

@@ -42,6 +42,8 @@ struct cbx_flow_config {
     const struct cbx_replicas *replicas;
     int replicas_fd;
     struct cbx_buf *replicas_pem;
+    /* result of cbx_options_database_read; cleansed; NULL or empty = the store is in a file */
+    struct cbx_buf *database;
     /* identities of `serve`; NULL = callers are not authenticated */
     struct cbx_identity *identity;
     enum cbx_role front_role;       /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */

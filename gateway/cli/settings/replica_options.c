@@ -57,7 +57,7 @@ int cbx_options_replicas_read(const struct cbx_options *o, struct cbx_buf *out, 
     static struct cbx_pem files[FILES];
     const struct cbx_pem_file wanted[FILES] = {
         [CERTIFICATE] = { .option = "--peer-certificate", .path = o->peer_certificate },
-        [KEY] = { .option = "--peer-key", .path = o->peer_key, .secret = true },
+        [KEY] = { .option = "--peer-key", .path = o->peer_key, .secret = "private key" },
         [AUTHORITIES] = { .option = "--peer-ca", .path = o->peer_ca },
     };
     int failed = 0;

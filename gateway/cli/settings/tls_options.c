@@ -28,11 +28,11 @@ int cbx_pem_read(const struct cbx_pem_file *file, struct cbx_pem *out, struct cb
         }
         return failed;
     }
-    if (fstat(fd, &status) < 0 || (file->secret && (status.st_mode & S_IRWXO) != 0)) {
+    if (fstat(fd, &status) < 0 || (file->secret != NULL && (status.st_mode & S_IRWXO) != 0)) {
         return cbx_fail(err, CBX_EINVAL,
-                        "%s: '%.300s' has mode %o, so every user can use the private key; allowed "
-                        "is 0600, or 0640 with a group for it",
-                        file->option, file->path, (unsigned)status.st_mode & 07777);
+                        "%s: '%.300s' has mode %o, so every user can use the %s; allowed is 0600, "
+                        "or 0640 with a group for it",
+                        file->option, file->path, (unsigned)status.st_mode & 07777, file->secret);
     }
     ssize_t n = 1;
     out->len = 0;
@@ -57,7 +57,7 @@ int cbx_options_tls_read(const struct cbx_options *options, struct cbx_buf *out,
 {
     const struct cbx_pem_file files[] = {
         { .option = "--tls-certificate", .path = options->tls_certificate },
-        { .option = "--tls-key", .path = options->tls_key, .secret = true },
+        { .option = "--tls-key", .path = options->tls_key, .secret = "private key" },
     };
     static struct cbx_pem pem[2];
     int failed = 0;

@@ -14,7 +14,7 @@
  * behind in the heap would be in every process that is forked later. */
 struct cbx_pem_file {
     const char *option, *path;
-    bool secret; /* true if other users must not be able to read it */
+    const char *secret; /* what other users must not be able to read; NULL = nothing */
 };
 struct cbx_pem {
     char bytes[CBX_TLS_PEM_MAX + 1];

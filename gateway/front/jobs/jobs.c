@@ -302,6 +302,20 @@ static int store_results(struct cbx_job *job, const char *status, const char *no
     return failed;
 }
 
+/* Stores results again while a database that others share cannot be reached: the sandbox keeps
+ * them, and the next gateway finds them there when this one ends before. */
+static int store_again(struct cbx_job *job, const char *status, const char *now, json_t *results,
+                       struct cbx_err *err)
+{
+    const struct timespec pause = { .tv_sec = 1 };
+    int failed = CBX_EIO;
+    while (failed == CBX_EIO && !cbx_service_says_stop(job->service)) {
+        nanosleep(&pause, NULL);
+        failed = store_results(job, status, now, results, err);
+    }
+    return failed;
+}
+
 /* Stores the outcome; only then the sandbox may drop the result. */
 static void finish(struct run *run, struct cbx_outcome *outcome, int failed, struct cbx_err *err)
 {
@@ -321,18 +335,26 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     const char *status = good ? "completed" : cancelled ? "cancelled" : "error";
     struct cbx_err store_err;
     int stored = store_results(job, status, now, results, &store_err);
+    bool waits = stored == CBX_EIO && cbx_store_is_shared(job->service->store);
     CBX_AUTO_JSON execution =
         json_pack("{s:s,s:s,s:s,s:s,s:s}", "request_id", job->id, "session_id", job->session,
                   "language", job->language, "status", status, "completed_at", now);
     json_object_set(execution, "results", results);
     CBX_AUTO_JSON json = cbx_execution_json(execution);
-    if (stored != 0) {
+    if (stored != 0 && !waits) {
         CBX_AUTO_JSON short_results =
             json_pack("{s:[],s:[],s:s}", "output", "files", "error", store_err.text);
         cbx_store_set_execution(job->service->store, job->id, "error", now, short_results, NULL);
     }
     answer(job, json, err); /* a client with the response finds the same in the store */
-    cbx_outcome_acknowledge(job->service->flow, outcome);
+    if (waits) {
+        cbx_log(CBX_LOG_WARNING, "execution %s: its results wait in the sandbox: %s", job->id,
+                store_err.text);
+        stored = store_again(job, status, now, results, &store_err);
+    }
+    if (!waits || stored == 0) {
+        cbx_outcome_acknowledge(job->service->flow, outcome);
+    }
 }
 
 static void begin(struct run *run, struct cbx_job *job)

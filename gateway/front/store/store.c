@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sessions and executions. One connection under one lock: every statement here takes
- * microseconds. */
+ * Sessions and executions. One connection under one lock: a statement takes microseconds in SQLite,
+ * and a round trip in PostgreSQL, at most its deadline. */
 #include "gateway/front/store/store_internal.h"
 
 #include "policies/base/buf.h"
@@ -93,12 +93,12 @@ int cbx_store_add_session(struct cbx_store *store, const char *principal, const 
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_STORED_OPTIONS_MAX);
     cbx_json_write(&text, options);
-    const char *const values[] = { id, created_at, policy, text.p, principal };
+    const char *const values[] = { id, created_at, policy, text.p, principal, store->replica };
     int failed = cbx_store_check_space(store, CBX_EBUSY, err);
     if (failed) {
         return failed;
     }
-    return cbx_store_execute(store, CBX_SQL_add_session, values, 5, NULL, err);
+    return cbx_store_execute(store, CBX_SQL_add_session, values, 6, NULL, err);
 }
 
 int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t *options,
@@ -132,8 +132,9 @@ int cbx_store_get_session(struct cbx_store *store, const char *principal, const 
 int cbx_store_count_sessions(struct cbx_store *store, const char *principal, size_t *out,
                              struct cbx_err *err)
 {
+    const char *const values[] = { store->replica, principal };
     CBX_AUTO_JSON rows = NULL;
-    int failed = fetch_rows(store, CBX_SQL_count_sessions, &principal, 1, &rows, err);
+    int failed = fetch_rows(store, CBX_SQL_count_sessions, values, 2, &rows, err);
     *out = failed ? 0 : (size_t)read_number(rows, "count");
     return failed;
 }
@@ -173,7 +174,8 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
                                    kind,
                                    e->name != NULL ? e->name : "",
                                    turn,
-                                   e->principal != NULL ? e->principal : "" };
+                                   e->principal != NULL ? e->principal : "",
+                                   store->replica };
     int failed = cbx_store_check_space(store, CBX_EBUSY, err);
     if (failed) {
         return failed;
@@ -181,11 +183,9 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
     cbx_store_limit_counts(store, values[10]);
     pthread_mutex_lock(&store->lock);
     failed = cbx_store_make_room(store, e->session, values[10], (int64_t)strlen(e->code), err);
-    if (!failed) {
-        failed = cbx_store_execute_locked(store, CBX_SQL_add_execution, values, 11, NULL, err);
-    }
-    if (!failed) {
+    if (!failed) { /* counted first: a write whose reply is lost may have taken effect */
         cbx_store_count_bytes(store, e->session, values[10], (int64_t)strlen(e->code));
+        failed = cbx_store_execute_locked(store, CBX_SQL_add_execution, values, 12, NULL, err);
     }
     pthread_mutex_unlock(&store->lock);
     return failed;
@@ -283,12 +283,14 @@ int cbx_store_get_execution(struct cbx_store *store, const char *principal, cons
 int cbx_store_list_sessions(struct cbx_store *store, const char *principal, json_t **out,
                             struct cbx_err *err)
 {
-    return fetch_rows(store, CBX_SQL_list_sessions, &principal, 1, out, err);
+    const char *const values[] = { store->replica, principal };
+    return fetch_rows(store, CBX_SQL_list_sessions, values, 2, out, err);
 }
 
 int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err)
 {
-    return fetch_rows(store, CBX_SQL_list_running, NULL, 0, out, err);
+    const char *replica = store->replica;
+    return fetch_rows(store, CBX_SQL_list_running, &replica, 1, out, err);
 }
 
 int cbx_store_page_sessions(struct cbx_store *store, const char *principal,
@@ -297,8 +299,9 @@ int cbx_store_page_sessions(struct cbx_store *store, const char *principal,
 {
     char count[24];
     snprintf(count, sizeof(count), "%lld", (long long)limit);
-    const char *const values[] = { after->created_at, after->key, principal, count };
-    return fetch_rows(store, CBX_SQL_page_sessions, values, 4, out, err);
+    const char *const values[] = { store->replica, after->created_at, after->key, principal,
+                                   count };
+    return fetch_rows(store, CBX_SQL_page_sessions, values, 5, out, err);
 }
 
 int cbx_store_page_history(struct cbx_store *store, const char *principal, const char *session,

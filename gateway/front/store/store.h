@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sessions and executions in SQLite (WAL): results survive a restart of the gateway. Used by the
+ * Sessions and executions in a database: results survive a restart of the gateway. Used by the
  * front. Thread-safe. */
 #ifndef CBX_GATEWAY_FRONT_STORE_STORE_H
 #define CBX_GATEWAY_FRONT_STORE_STORE_H
@@ -31,6 +31,21 @@ struct cbx_store_limits {
 int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
                    struct cbx_store **out, struct cbx_err *err);
 
+/* Opens the store in a database that several gateways share, each with another name `replica`
+ * (gateway/database/database.h). It takes the database over, also when it fails. It has the rows of
+ * an earlier gateway of that name, and lists, counts and resumes no rows of other names; only rows
+ * by their ids, keys and sets are shared. `folder`, the state directory, has the list of runs that
+ * began, and its free space is looked at; NULL = neither. Later calls fail with CBX_EIO while the
+ * server cannot be reached, within 20 s, and with CBX_EINVAL for a text that is not UTF-8. */
+struct cbx_database;
+int cbx_store_open_shared(struct cbx_database *database, const char *replica, const char *folder,
+                          const struct cbx_store_limits *limits, struct cbx_store **out,
+                          struct cbx_err *err);
+
+/* True for such a store: what it could not store now, because the server is away, it may store
+ * later. */
+bool cbx_store_is_shared(const struct cbx_store *store);
+
 /* Checks that cbx_store_open could open the database of `folder`: CBX_EIO with the reason.
  * Changes nothing. *busy: true if a gateway has it open, so it was not read. A missing folder or
  * database is no error. */
@@ -56,7 +71,7 @@ int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t 
 int cbx_store_get_session(struct cbx_store *store, const char *principal, const char *id,
                           char **policy, json_t **options, struct cbx_err *err);
 
-/* Counts the rows of a principal's sessions, in microseconds. Sessions that ended by themselves may
+/* Counts the rows of a principal's sessions, with one statement. Sessions that ended by themselves may
  * be among them. */
 int cbx_store_count_sessions(struct cbx_store *store, const char *principal, size_t *out,
                              struct cbx_err *err);

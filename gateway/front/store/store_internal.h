@@ -3,7 +3,7 @@
 #ifndef CBX_GATEWAY_FRONT_STORE_STORE_INTERNAL_H
 #define CBX_GATEWAY_FRONT_STORE_STORE_INTERNAL_H
 
-#include "gateway/front/store/database.h"
+#include "gateway/database/database.h"
 #include "gateway/front/store/store.h"
 #include "policies/permit.h"
 
@@ -18,18 +18,22 @@ struct cbx_store {
     off_t begun_bytes;
     char failure[CBX_ERR_TEXT_BYTES]; /* error of the last write; empty = success */
     struct cbx_database *database;
+    char *replica; /* of the rows of this gateway; "" if the database is its own */
+    bool shared;   /* cbx_store_open_shared */
     pthread_mutex_t lock;
     struct cbx_store_limits limits;
     atomic_uint added; /* number of executions of this process */
     /* Bytes of code and results in total, by session and by principal. Between two counts they
      * only grow: they are never less than the stored bytes. */
     int64_t all_bytes;
+    bool counted; /* false if the last count failed: another one comes before a quota is judged */
     json_t *session_bytes, *principal_bytes;
 };
 
 /* --- store_sql.c: statements ------------------------------------------------------------------ */
 
-/* With the lock held: stores the result of a write for cbx_store_check; returns it. */
+/* With the lock held: stores the result of a write for cbx_store_check, unless it is the
+ * refusal of a text; returns it. */
 int cbx_store_note(struct cbx_store *store, int failed);
 
 /* Run a statement that writes, with the lock held, or taking it, and store its result for

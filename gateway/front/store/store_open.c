@@ -56,11 +56,25 @@ static int open_begun(struct cbx_store *store, const char *folder, struct cbx_er
     return cbx_store_merge_begun(store, err);
 }
 
+/* With the lock: asks a server, which may be away, or back, since the last write. */
+static void ask_server(struct cbx_store *store)
+{
+    CBX_AUTO(rows) rows = NULL;
+    struct cbx_err err;
+    int failed = cbx_database_query(store->database, CBX_SQL_ask, NULL, 0, &rows, &err);
+    cbx_store_note(store, failed);
+}
+
 int cbx_store_check(struct cbx_store *store, struct cbx_err *err)
 {
     pthread_mutex_lock(&store->lock);
+    if (store->shared) {
+        ask_server(store);
+    }
     int failed = 0;
-    if (store->failure[0] != '\0') {
+    if (store->shared && store->failure[0] != '\0') {
+        failed = cbx_fail(err, CBX_EIO, "the database: %s", store->failure);
+    } else if (store->failure[0] != '\0') {
         failed = cbx_fail(err, CBX_EIO, "the last result was not stored: %s", store->failure);
     }
     pthread_mutex_unlock(&store->lock);
@@ -78,6 +92,7 @@ static struct cbx_store *make_store(const struct cbx_store_limits *limits)
     store->limits.name = store->limits.name > 0 ? store->limits.name : (standard);
 #include "gateway/front/store/store_limits.def"
 #undef CBX_STORE_LIMIT
+    store->replica = cbx_str_copy(CBX_STR(""));
     store->dir = store->lock_fd = store->begun_fd = -1;
     store->session_bytes = json_object();
     store->principal_bytes = json_object();
@@ -85,15 +100,30 @@ static struct cbx_store *make_store(const struct cbx_store_limits *limits)
     return store;
 }
 
-static int open_folder(struct cbx_store *store, const char *folder, struct cbx_err *err)
+static int open_state(struct cbx_store *store, const char *folder, struct cbx_err *err)
 {
     store->dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (store->dir < 0) {
         return cbx_fail(err, CBX_EIO, "'%s': %s", folder, strerror(errno));
     }
+    return 0;
+}
+
+/* One gateway at a time uses the folder. */
+static int open_locked(struct cbx_store *store, const char *folder, struct cbx_err *err)
+{
+    int failed = open_state(store, folder, err);
+    if (failed) {
+        return failed;
+    }
+    return take_lock(store, folder, err);
+}
+
+static int open_folder(struct cbx_store *store, const char *folder, struct cbx_err *err)
+{
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/codebox.db", folder);
-    int failed = take_lock(store, folder, err);
+    int failed = open_locked(store, folder, err);
     if (failed) {
         return failed;
     }
@@ -102,6 +132,16 @@ static int open_folder(struct cbx_store *store, const char *folder, struct cbx_e
         return failed;
     }
     return open_begun(store, folder, err);
+}
+
+/* Counts the rows, and drops those above the limits. */
+static int finish_opening(struct cbx_store *store, struct cbx_err *err)
+{
+    int failed = cbx_store_count_all(store, err);
+    if (!failed) {
+        cbx_store_limit_all_counts(store);
+    }
+    return failed;
 }
 
 int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
@@ -117,13 +157,43 @@ int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
     if (failed) {
         return failed;
     }
-    failed = cbx_store_count_all(store, err);
+    failed = finish_opening(store, err);
     if (failed) {
         return failed;
     }
-    cbx_store_limit_all_counts(store);
     *out = cbx_steal(&store);
     return 0;
+}
+
+int cbx_store_open_shared(struct cbx_database *database, const char *replica, const char *folder,
+                          const struct cbx_store_limits *limits, struct cbx_store **out,
+                          struct cbx_err *err)
+{
+    CBX_AUTO(store) store = make_store(limits);
+    store->database = database;
+    store->shared = true;
+    free(store->replica);
+    store->replica = cbx_str_copy(cbx_str_of(replica));
+    int failed = 0;
+    if (folder != NULL) {
+        failed = open_locked(store, folder, err);
+    }
+    if (!failed && folder != NULL) {
+        failed = open_begun(store, folder, err);
+    }
+    if (!failed) {
+        failed = finish_opening(store, err);
+    }
+    if (failed) {
+        return failed;
+    }
+    *out = cbx_steal(&store);
+    return 0;
+}
+
+bool cbx_store_is_shared(const struct cbx_store *store)
+{
+    return store->shared;
 }
 
 int cbx_store_try(const char *folder, bool *busy, struct cbx_err *err)
@@ -163,6 +233,7 @@ void cbx_store_free(struct cbx_store *store)
         cbx_fd_auto(&store->begun_fd);
         cbx_fd_auto(&store->lock_fd);
         cbx_fd_auto(&store->dir);
+        free(store->replica);
         json_decref(store->session_bytes);
         json_decref(store->principal_bytes);
         pthread_mutex_destroy(&store->lock);

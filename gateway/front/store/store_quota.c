@@ -12,17 +12,17 @@
 static void limit_results(struct cbx_store *store, const char *principal)
 {
     char last[24];
-    const char *const values[] = { principal, last };
+    const char *const values[] = { store->replica, principal, last };
     snprintf(last, sizeof(last), "%lld", (long long)store->limits.executions - 1);
-    cbx_store_execute(store, CBX_SQL_drop_results, values, 2, NULL, NULL);
+    cbx_store_execute(store, CBX_SQL_drop_results, values, 3, NULL, NULL);
 }
 
 static void limit_known(struct cbx_store *store)
 {
     char known[24];
-    const char *const values[] = { known };
+    const char *const values[] = { store->replica, known };
     snprintf(known, sizeof(known), "%lld", (long long)store->limits.known);
-    cbx_store_execute(store, CBX_SQL_forget_executions, values, 1, NULL, NULL);
+    cbx_store_execute(store, CBX_SQL_forget_executions, values, 2, NULL, NULL);
 }
 
 void cbx_store_limit_counts(struct cbx_store *store, const char *principal)
@@ -81,19 +81,23 @@ void cbx_store_count_bytes(struct cbx_store *store, const char *session, const c
 /* With the lock: recomputes the counts. */
 int cbx_store_count_all(struct cbx_store *store, struct cbx_err *err)
 {
+    const char *replica = store->replica;
     CBX_AUTO(rows) rows = NULL;
-    store->all_bytes = 0;
-    json_object_clear(store->session_bytes);
-    json_object_clear(store->principal_bytes);
-    int failed = cbx_database_query(store->database, CBX_SQL_count_bytes, NULL, 0, &rows, err);
+    store->counted = false;
+    int failed = cbx_database_query(store->database, CBX_SQL_count_bytes, &replica, 1, &rows, err);
     if (failed) {
         return failed;
     }
+    store->all_bytes = 0;
+    json_object_clear(store->session_bytes);
+    json_object_clear(store->principal_bytes);
     while (cbx_rows_next(rows)) {
         cbx_store_count_bytes(store, cbx_rows_text(rows, 0), cbx_rows_text(rows, 1),
                               cbx_rows_number(rows, 2));
     }
-    return cbx_rows_check(rows, err);
+    failed = cbx_rows_check(rows, err);
+    store->counted = !failed;
+    return failed;
 }
 
 /* --- dropping --------------------------------------------------------------------------------- */
@@ -108,9 +112,9 @@ enum { BATCH = 64 };
 static int find_droppable(struct cbx_store *store, const struct share *share,
                           struct droppable out[BATCH], int *count, struct cbx_err *err)
 {
-    const char *const values[] = { share->session, share->principal };
+    const char *const values[] = { store->replica, share->session, share->principal };
     CBX_AUTO(rows) rows = NULL;
-    int failed = cbx_database_query(store->database, CBX_SQL_find_droppable, values, 2, &rows, err);
+    int failed = cbx_database_query(store->database, CBX_SQL_find_droppable, values, 3, &rows, err);
     if (failed) {
         return failed;
     }
@@ -152,9 +156,9 @@ static int drop_oldest(struct cbx_store *store, const struct share *share, int64
 static int find_largest(struct cbx_store *store, char out[CBX_NAME_MAX + 1], int64_t *more,
                         struct cbx_err *err)
 {
-    const char *const values[] = { NULL, NULL };
+    const char *const values[] = { store->replica, NULL, NULL };
     CBX_AUTO(rows) rows = NULL;
-    int failed = cbx_database_query(store->database, CBX_SQL_find_largest, values, 2, &rows, err);
+    int failed = cbx_database_query(store->database, CBX_SQL_find_largest, values, 3, &rows, err);
     if (failed) {
         return failed;
     }
@@ -236,7 +240,10 @@ int cbx_store_make_room(struct cbx_store *store, const char *session, const char
     const struct share of_session = { .session = session },
                        of_principal = { .principal = principal };
     int failed = 0;
-    if (session[0] != '\0') {
+    if (!store->counted) {
+        failed = cbx_store_count_all(store, err);
+    }
+    if (!failed && session[0] != '\0') {
         failed = make_room_below(store, &of_session, store->limits.session_bytes, bytes, err);
     }
     if (failed == CBX_ETOOBIG) {

@@ -4,6 +4,9 @@
 
 int cbx_store_note(struct cbx_store *store, int failed)
 {
+    if (failed == CBX_EINVAL) { /* the fault of a caller, not of the database */
+        return failed;
+    }
     snprintf(store->failure, sizeof(store->failure), "%s",
              failed ? cbx_database_failure(store->database) : "");
     return failed;

@@ -21,7 +21,7 @@
 /* 2,080,000,000 is in the range that neither distributions nor systemd nor subordinate ids use
  * (1,879,048,192 to 2,147,483,647). A block with an id that has a name is skipped: another
  * program owns it. */
-enum { FIRST_ID = 2080000000, BLOCK_IDS = 6, BLOCKS = 64 };
+enum { FIRST_ID = 2080000000, BLOCK_IDS = 7, BLOCKS = 64 };
 
 #define CAP(name) (UINT64_C(1) << CAP_##name)
 
@@ -45,6 +45,7 @@ static const struct {
     [CBX_ROLE_SENDER] = { 3, 0, false },
     [CBX_ROLE_KEYS] = { 4, 0, false },
     [CBX_ROLE_REPLICAS] = { 5, 0, false },
+    [CBX_ROLE_DATABASE] = { 6, 0, false },
 };
 #define NEEDED (CAP(KILL) | CAP(SETUID) | CAP(SETGID) | CAP(SYS_CHROOT) | CAP(CHOWN))
 

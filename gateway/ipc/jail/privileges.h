@@ -22,6 +22,7 @@ enum cbx_role {
     CBX_ROLE_SENDER,   /* sends the audit log's records over the network */
     CBX_ROLE_KEYS,     /* fetches keys of issuers over the network */
     CBX_ROLE_REPLICAS, /* carries bytes between replicas over the network */
+    CBX_ROLE_DATABASE, /* has the connection to a database over the network */
 };
 
 /* Returns the user id of a role's process; its group id is the same number. The effective id of

@@ -40,8 +40,11 @@ struct master {
     int keys[2];
     /* [0] = the executor's end, [1] = the end of the process that fetches keys; -1 = none */
     int executor_keys[2];
-    /* [0] = the front's end, [1] = the end of the process of links; -1 = none */
-    int replicas[2];
+    struct {
+        int channel[2]; /* [0] = the front's end, [1] = the helper's; -1 = none */
+        pid_t pid;      /* the current one; 0 = no such process */
+        bool renewed;   /* its part of the new set differs from that of the set before */
+    } helpers[CBX_HELPERS];
     int front_reload[2], executor_reload[2]; /* [0] = the master's end */
     /* parts of the last reload, for processes forked later; before the first reload the parts of
      * the start (reload.first) */
@@ -52,7 +55,6 @@ struct master {
     bool reloaded;                /* true if `set` is from a reload */
     pid_t reader_pid, sender_pid; /* 0 = no such process */
     pid_t keys_pid;               /* 0 = no such process */
-    pid_t replicas_pid;           /* the current one; 0 = no such process */
     int64_t forked_ms;
     int stop_signal; /* signal that ends the gateway; 0 = none received */
 };
@@ -141,12 +143,24 @@ static void close_identity_fd(const struct master *m)
     }
 }
 
-/* Called in every process but that of links. */
-static void close_links(const struct master *m)
+static const struct {
+    enum cbx_role role;
+    unsigned part; /* enum cbx_reload_process */
+    const char *what;
+} helper_rows[CBX_HELPERS] = {
+    [CBX_HELPER_LINKS] = { CBX_ROLE_REPLICAS, CBX_RELOAD_REPLICAS, "links between replicas" },
+    [CBX_HELPER_DATABASE] = { CBX_ROLE_DATABASE, CBX_RELOAD_DATABASE, "the database" },
+};
+
+/* Called in every new process; the helper that has this part of the set keeps what is its own. */
+static void close_helpers(const struct master *m, unsigned part)
 {
-    close_pair(m->replicas, -1);
-    if (m->config.replicas_fd > 0) {
-        close(m->config.replicas_fd);
+    for (size_t i = 0; i < CBX_HELPERS; i++) {
+        bool own = helper_rows[i].part == part;
+        close_pair(m->helpers[i].channel, own ? 1 : -1);
+        if (!own && m->config.helpers[i].fd > 0) {
+            close(m->config.helpers[i].fd);
+        }
     }
 }
 
@@ -200,7 +214,7 @@ static pid_t fork_zygote(struct master *m)
         close_pair(m->executor, -1);
         close_pair(m->keys, -1);
         close_pair(m->executor_keys, -1);
-        close_links(m);
+        close_helpers(m, 0);
         close_front_fds(m);
         close_identity_fd(m);
         close_pair(m->front_reload, -1);
@@ -228,7 +242,7 @@ static pid_t fork_executor(struct master *m)
         close_pair(m->zygote, -1);
         close_pair(m->keys, -1);
         close_pair(m->executor_keys, 0);
-        close_links(m);
+        close_helpers(m, 0);
         close_front_fds(m);
         close_pair(m->front_reload, -1);
         close(m->executor_reload[0]);
@@ -257,11 +271,7 @@ static void enter_helper(struct master *m, pid_t master, enum cbx_role role, uns
     close_pair(m->executor, -1);
     close_pair(m->keys, kept_keys);
     close_pair(m->executor_keys, kept_keys);
-    if (process == CBX_RELOAD_REPLICAS) {
-        close_pair(m->replicas, 1);
-    } else {
-        close_links(m);
-    }
+    close_helpers(m, process);
     close_front_fds(m);
     close_identity_fd(m);
     close_pair(m->front_reload, -1);
@@ -326,16 +336,43 @@ static void fork_keys(struct master *m)
     }
 }
 
-/* Forks the process of links, over the existing channel. */
-static void fork_replicas(struct master *m)
+/* Delays the fork, so a process that ends right after its start does not keep a processor busy. */
+static void pause_if_quick(struct master *m)
+{
+    int64_t now = cbx_clock_ms();
+    if (now - m->forked_ms < QUICK_MS) {
+        struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
+        nanosleep(&pause, NULL);
+    }
+    m->forked_ms = cbx_clock_ms();
+}
+
+/* Forks a helper, over the existing channel. */
+static void fork_helper(struct master *m, enum cbx_helper helper)
 {
     pid_t master = getpid();
-    m->replicas_pid = m->config.replicas != NULL ? fork() : 0;
-    if (m->config.replicas != NULL && m->replicas_pid == 0) {
-        enter_helper(m, master, CBX_ROLE_REPLICAS, CBX_RELOAD_REPLICAS);
-        m->config.replicas(m->replicas[1], m->config.context);
+    cbx_channel_main *run = m->config.helpers[helper].run;
+    m->helpers[helper].pid = run != NULL ? fork() : 0;
+    if (run != NULL && m->helpers[helper].pid == 0) {
+        enter_helper(m, master, helper_rows[helper].role, helper_rows[helper].part);
+        run(m->helpers[helper].channel[1], m->config.context);
         _exit(1);
     }
+}
+
+/* Forks a helper that ended; false if it was another process. */
+static bool replace_helper(struct master *m, pid_t ended)
+{
+    for (int i = 0; i < CBX_HELPERS; i++) {
+        if (ended == m->helpers[i].pid) {
+            cbx_log(CBX_LOG_WARNING, "the process of %s ended; it is started again",
+                    helper_rows[i].what);
+            pause_if_quick(m);
+            fork_helper(m, (enum cbx_helper)i);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Returns true in the front. */
@@ -356,26 +393,17 @@ static bool fork_front(struct master *m)
     close(m->executor[1]);
     close_pair(m->keys, 0);
     close_pair(m->executor_keys, -1);
-    close_pair(m->replicas, 0);
-    if (m->config.replicas_fd > 0) {
-        close(m->config.replicas_fd);
+    for (size_t i = 0; i < CBX_HELPERS; i++) {
+        close_pair(m->helpers[i].channel, 0);
+        if (m->config.helpers[i].fd > 0) {
+            close(m->config.helpers[i].fd);
+        }
     }
     close_pair(m->executor_reload, -1);
     close(m->front_reload[0]);
     adopt_set(m, CBX_RELOAD_FRONT);
     prctl(PR_SET_NAME, "cbx-front");
     return true;
-}
-
-/* Delays the fork, so a process that ends right after its start does not keep a processor busy. */
-static void pause_if_quick(struct master *m)
-{
-    int64_t now = cbx_clock_ms();
-    if (now - m->forked_ms < QUICK_MS) {
-        struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
-        nanosleep(&pause, NULL);
-    }
-    m->forked_ms = cbx_clock_ms();
 }
 
 /* After a failed fork the pid is -1, and kill(-1) would reach all processes of the user. */
@@ -439,7 +467,9 @@ _Noreturn static void end(struct master *m, int status)
     signal_child(m->reader_pid, SIGKILL);
     signal_child(m->sender_pid, SIGKILL);
     signal_child(m->keys_pid, SIGKILL);
-    signal_child(m->replicas_pid, SIGKILL);
+    for (size_t i = 0; i < CBX_HELPERS; i++) {
+        signal_child(m->helpers[i].pid, SIGKILL);
+    }
     signal_child(m->executor_pid, SIGTERM);
     close_pair(m->executor, 0);
     close_pair(m->zygote, -1);
@@ -479,11 +509,8 @@ static bool reap(struct master *m)
                     "the process that fetches keys of issuers ended; it is started again");
             pause_if_quick(m);
             fork_keys(m);
-        } else if (pid == m->replicas_pid && m->stop_signal == 0) {
-            cbx_log(CBX_LOG_WARNING,
-                    "the process of links between replicas ended; it is started again");
-            pause_if_quick(m);
-            fork_replicas(m);
+        } else if (m->stop_signal == 0) {
+            replace_helper(m, pid);
         }
     }
     return false;
@@ -500,8 +527,7 @@ _Noreturn static void load_set(struct master *m, int to)
     cbx_log_set_component("loader");
     setitimer(ITIMER_REAL, &limit, NULL);
     cbx_buf_init(&set, CBX_RELOAD_BYTES_MAX);
-    adopt_set(m, CBX_RELOAD_FRONT | CBX_RELOAD_ZYGOTE | CBX_RELOAD_EXECUTOR | CBX_RELOAD_KEYS |
-                     CBX_RELOAD_REPLICAS); /* for the comparison */
+    adopt_set(m, ~0U); /* for the comparison */
     int status = m->config.reload.load(m->config.reload.context, &set);
     for (size_t at = 0; status == 0 && at < set.len;) {
         ssize_t n = write(to, set.p + at, set.len - at);
@@ -564,9 +590,26 @@ static void distribute_set(struct master *m)
     signal_child(m->keys_pid, SIGKILL);
     await_child(m->keys_pid);
     fork_keys(m);
-    signal_child(m->replicas_pid, SIGTERM); /* it ends with its last link */
-    fork_replicas(m);
+    for (int i = 0; i < CBX_HELPERS; i++) {
+        if (m->helpers[i].renewed) {
+            signal_child(m->helpers[i].pid, SIGTERM); /* it ends with its last link */
+            fork_helper(m, (enum cbx_helper)i);
+        }
+    }
     send_set(m, m->front_reload[0], m->front_pid, CBX_RELOAD_FRONT, "front");
+}
+
+/* Returns the bytes of the first part for a process; empty = none. */
+static struct cbx_str part_of(const struct cbx_buf *set, unsigned process)
+{
+    struct cbx_str rest = cbx_buf_str(set), found = CBX_STR("");
+    struct cbx_reload_part part;
+    while (found.len == 0 && cbx_reload_next(&rest, &part)) {
+        if ((part.processes & process) != 0) {
+            found = part.bytes;
+        }
+    }
+    return found;
 }
 
 static void reload(struct master *m)
@@ -576,6 +619,10 @@ static void reload(struct master *m)
     cbx_buf_init(&set, CBX_RELOAD_BYTES_MAX);
     int status = fetch_set(m, &set);
     if (status == 0) {
+        for (size_t i = 0; i < CBX_HELPERS; i++) {
+            m->helpers[i].renewed = !cbx_str_equal(part_of(&m->set, helper_rows[i].part),
+                                                   part_of(&set, helper_rows[i].part));
+        }
         explicit_bzero(m->set.p, m->set.len);
         cbx_buf_done(&m->set);
         m->set = set;
@@ -664,7 +711,7 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
                          .executor_reload = { -1, -1 },
                          .keys = { -1, -1 },
                          .executor_keys = { -1, -1 },
-                         .replicas = { -1, -1 },
+                         .helpers = { { .channel = { -1, -1 } }, { .channel = { -1, -1 } } },
                          .notify = { .fd = -1 } };
     if (config->respawn_front) {
         cbx_notify_init(&m.notify);
@@ -690,8 +737,10 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
         (cbx_key_channel(m.keys, err) != 0 || cbx_key_channel(m.executor_keys, err) != 0)) {
         return CBX_EIO;
     }
-    if (config->replicas != NULL && cbx_wire_pair(m.replicas, err) != 0) {
-        return CBX_EIO;
+    for (size_t i = 0; i < CBX_HELPERS; i++) {
+        if (config->helpers[i].run != NULL && cbx_wire_pair(m.helpers[i].channel, err) != 0) {
+            return CBX_EIO;
+        }
     }
     sigset_t signals;
     sigemptyset(&signals);
@@ -721,13 +770,16 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
         m.forked_ms = cbx_clock_ms() - QUICK_MS;
         fork_forwarders(&m);
         fork_keys(&m);
-        fork_replicas(&m);
+        for (int i = 0; i < CBX_HELPERS; i++) {
+            fork_helper(&m, (enum cbx_helper)i);
+        }
         supervise(&m, &signals);
     }
     *out = (struct cbx_master_sockets){ .zygote = m.zygote[0],
                                         .executor = m.executor[0],
                                         .reload = m.front_reload[1],
                                         .keys = m.keys[0],
-                                        .replicas = m.replicas[0] };
+                                        .helpers = { m.helpers[0].channel[0],
+                                                     m.helpers[1].channel[0] } };
     return 0;
 }

@@ -63,8 +63,13 @@ typedef void cbx_channel_main(int channel, const void *context);
  * (key_fetch.h). */
 typedef void cbx_keys_process(const int channels[], const void *context);
 
-/* The main function of the process of links between replicas; `channel` leads to the front. */
-typedef void cbx_replicas_process(int channel, const void *context);
+/* Processes with one channel, to the front; forked anew when one ends, and by a reload whose part
+ * for the process differs: the process before it ends with its last link. */
+enum cbx_helper {
+    CBX_HELPER_LINKS,    /* links between replicas */
+    CBX_HELPER_DATABASE, /* the connection to a database */
+    CBX_HELPERS
+};
 
 struct cbx_master_config {
     cbx_zygote_process *zygote;
@@ -77,9 +82,11 @@ struct cbx_master_config {
     /* true if there are key sources from the start; after a reload, a part of the set for
      * CBX_RELOAD_KEYS means the same */
     bool fetches;
-    /* main function of the process of links between replicas; NULL = never */
-    cbx_replicas_process *replicas;
-    int replicas_fd; /* descriptor open in the master and in that process, in no other; 0 = none */
+    struct {
+        cbx_channel_main *run; /* NULL = never */
+        int fd;                /* descriptor open in the master and in that process, in no other;
+                                * 0 = none */
+    } helpers[CBX_HELPERS];
     const void *context;
     struct cbx_master_reload reload; /* load NULL: SIGHUP ends the gateway */
     bool respawn_front;              /* true to fork the front again after a signal killed it */
@@ -96,9 +103,9 @@ struct cbx_master_config {
 /* The front's ends of the channels. */
 struct cbx_master_sockets {
     int zygote, executor;
-    int reload;   /* for cbx_reload_listen */
-    int keys;     /* channel to the current process that fetches keys; -1 = the gateway has none */
-    int replicas; /* channel to the current process of links; -1 = the gateway has none */
+    int reload; /* for cbx_reload_listen */
+    int keys;   /* channel to the current process that fetches keys; -1 = the gateway has none */
+    int helpers[CBX_HELPERS]; /* channel to the current process; -1 = the gateway has none */
 };
 
 /* Forks; every process, the master included, drops its privileges first. Returns 0 in the front

@@ -14,9 +14,9 @@ enum cbx_reload_process {
     CBX_RELOAD_FRONT = 1,
     CBX_RELOAD_ZYGOTE = 2,
     CBX_RELOAD_EXECUTOR = 4,
-    CBX_RELOAD_KEYS = 8, /* forked while a part is for it, and anew with every reload */
-    /* forked anew with every reload; the process before it ends with its last link */
-    CBX_RELOAD_REPLICAS = 16,
+    CBX_RELOAD_KEYS = 8,      /* forked while a part is for it, and anew with every reload */
+    CBX_RELOAD_REPLICAS = 16, /* helpers: master.h */
+    CBX_RELOAD_DATABASE = 32,
 };
 
 enum { CBX_RELOAD_BYTES_MAX = 64 * 1024 * 1024, CBX_RELOAD_NAME_MAX = 15 };

@@ -2,10 +2,10 @@
  * The table of functions that an engine implements. The contract of each function is that of the
  * cbx_database_... or cbx_rows_... function of its name (database.h). An engine's object begins
  * with struct cbx_database, its rows with struct cbx_rows. */
-#ifndef CBX_GATEWAY_FRONT_STORE_DATABASE_OPS_H
-#define CBX_GATEWAY_FRONT_STORE_DATABASE_OPS_H
+#ifndef CBX_GATEWAY_DATABASE_DATABASE_OPS_H
+#define CBX_GATEWAY_DATABASE_DATABASE_OPS_H
 
-#include "gateway/front/store/database.h"
+#include "gateway/database/database.h"
 
 struct cbx_rows_ops {
     bool (*next)(struct cbx_rows *rows);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The database of the store: the table of its statements, rows, and transactions. */
-#include "gateway/front/store/database_ops.h"
-#include "tests/unit/gateway/scratch.h"
+#include "gateway/database/database_ops.h"
+#include "tests/unit/gateway/front/store_rig.h"
 
 enum { PARAMETERS_MAX = 16 };
 
@@ -9,7 +9,16 @@ static struct cbx_database *open_database(void)
 {
     struct cbx_database *database = NULL;
     struct cbx_err err;
-    if (cbx_database_open_sqlite(":memory:", &database, &err) != 0) {
+    int failed;
+    if (rig_cluster != NULL) {
+        char name[16];
+        cluster_add_database(rig_cluster, name);
+        struct cluster_url url = cluster_url(rig_cluster, name);
+        failed = cbx_database_open_postgres(url.text, "", &database, &err);
+    } else {
+        failed = cbx_database_open_sqlite(":memory:", &database, &err);
+    }
+    if (failed) {
         fail_msg("%s", err.text);
     }
     return database;
@@ -121,14 +130,14 @@ static void a_failed_statement_has_a_text_and_can_run_again(void **state)
 {
     (void)state;
     CBX_AUTO(database) database = open_database();
-    const char *const wrong[] = { "s", "2026", NULL, "{}", "ann" };
-    const char *const right[] = { "s", "2026", "p", "{}", "ann" };
+    const char *const wrong[] = { "s", "2026", NULL, "{}", "ann", "" };
+    const char *const right[] = { "s", "2026", "p", "{}", "ann", "" };
     struct cbx_err err;
-    assert_int_equal(cbx_database_execute(database, CBX_SQL_add_session, wrong, 5, NULL, &err),
+    assert_int_equal(cbx_database_execute(database, CBX_SQL_add_session, wrong, 6, NULL, &err),
                      CBX_EIO);
     assert_non_null(strstr(err.text, "policy"));
     assert_non_null(strstr(cbx_database_failure(database), "policy"));
-    assert_int_equal(cbx_database_execute(database, CBX_SQL_add_session, right, 5, NULL, &err), 0);
+    assert_int_equal(cbx_database_execute(database, CBX_SQL_add_session, right, 6, NULL, &err), 0);
 }
 
 int main(void)
@@ -141,5 +150,5 @@ int main(void)
         cmocka_unit_test(a_transaction_takes_effect_as_a_whole_or_not_at_all),
         cmocka_unit_test(a_failed_statement_has_a_text_and_can_run_again),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_with_both(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The database of the store in SQLite (WAL): one file, one process, one connection. */
-#include "gateway/front/store/database_ops.h"
+#include "gateway/database/database_ops.h"
 
 #include "policies/base/memory.h"
 
@@ -81,6 +81,19 @@ static const char *const migrations[] = {
     "PRAGMA user_version=10;",
     "CREATE TABLE sets(key TEXT PRIMARY KEY, packages TEXT NOT NULL, made_ms INTEGER NOT NULL);"
     "PRAGMA user_version=11;",
+    /* The statements are those of a database that several gateways share. */
+    "ALTER TABLE sessions ADD COLUMN replica TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE executions ADD COLUMN replica TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE sizes ADD COLUMN replica TEXT NOT NULL DEFAULT '';"
+    "DROP TRIGGER sizes_added; DROP TRIGGER sizes_changed;"
+    "CREATE TRIGGER sizes_added AFTER INSERT ON executions BEGIN INSERT INTO sizes "
+    "VALUES(new.rowid, new.session, length(CAST(new.code AS BLOB)), 0, new.principal, new.replica);"
+    " END;"
+    "CREATE TRIGGER sizes_changed AFTER UPDATE OF code, results ON executions BEGIN"
+    " INSERT OR REPLACE INTO sizes VALUES(new.rowid, new.session, length(CAST(new.code AS BLOB)),"
+    " coalesce(length(CAST(new.results AS BLOB)), 0), new.principal, new.replica);"
+    " DELETE FROM sizes WHERE id=new.rowid AND code=0 AND results=0; END;"
+    "PRAGMA user_version=12;",
 };
 enum { FIRST_VERSION = 2, MIGRATIONS = sizeof(migrations) / sizeof(migrations[0]) };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The statements, and the calls of the engine's functions. */
-#include "gateway/front/store/database_ops.h"
+#include "gateway/database/database_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ const char *cbx_statement_sql(enum cbx_statement statement)
 {
     static const char *const statements[CBX_STATEMENTS] = {
 #define CBX_STATEMENT(name, sql) [CBX_SQL_##name] = sql,
-#include "gateway/front/store/statements.def"
+#include "gateway/database/statements.def"
 #undef CBX_STATEMENT
     };
     return statements[statement];
