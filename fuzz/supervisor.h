@@ -146,6 +146,18 @@ static int world_clock(clockid_t clock, struct timespec *out)
     return 0;
 }
 
+/* Descriptors with bytes to read are ready. */
+static int world_poll(struct pollfd *fds, nfds_t count)
+{
+    int ready = 0;
+    for (nfds_t i = 0; i < count; i++) {
+        bool has = fds[i].fd >= 0 && world.len[slot(fds[i].fd)] > 0;
+        fds[i].revents = has ? POLLIN : 0;
+        ready += has;
+    }
+    return ready;
+}
+
 static int world_dup(int from, int to)
 {
     (void)from;
@@ -389,7 +401,7 @@ void cbx_input_flush(void)
 #define clock_gettime                           world_clock
 #define close(fd)                               world_nothing()
 #define fcntl(...)                              world_nothing()
-#define poll(...)                               world_nothing()
+#define poll(fds, count, wait_ms)               ((void)(wait_ms), world_poll(fds, count))
 #define signalfd(...)                           world_nothing()
 #define prctl(...)                              world_nothing()
 #define setsockopt(fd, level, name, value, len) ((void)(value), world_nothing())

@@ -101,6 +101,7 @@ class Channel:
         self.pid, self.main = getpid(), get_ident()
         self.lock = _thread.RLock()
         self.busy, self.interrupted = 0, False
+        self.is_idle = True  # between two runs
         self.receive, self.has_more = guard.receive, guard.has_more
 
     def send(self, kind, *parts):
@@ -174,7 +175,8 @@ class Stream(io.TextIOBase):
         with self._lock:
             self._pending.append(data)
             self._size += len(data)
-            if ends or self._size > 1 << 13:
+            # The text of a thread between two runs must not become output of the next run.
+            if ends or self._size > 1 << 13 or self._channel.is_idle:
                 self.flush()
 
     def flush(self):
@@ -1458,6 +1460,7 @@ class Kernel:
                 set_variables(payload)
             if kind != "E":
                 continue
+            self.channel.is_idle = False
             try:
                 run = Run(payload)
                 if run.refused & self.guard.START_PROCESS:
@@ -1465,6 +1468,7 @@ class Kernel:
                 status = self.run(run)
             except BaseException:  # an interrupt that arrived after the run
                 status = 1
+            self.channel.is_idle = True  # before the flush, so that no later text stays behind it
             self.flush()
             self.channel.send("F", status.to_bytes(4, "little"))
 

@@ -31,8 +31,9 @@ enum {
      * BULK_BYTES costs little. */
     READ_BURST = 16,
     BULK_BYTES = 32 * 1024,
-    INPUT_FD = 6,  /* index of the standard input among the polled descriptors */
-    GUARD_FDS = 7, /* number of polled descriptors before the guard's descriptors */
+    LATE_BYTES = 1024 * 1024, /* maximum of late output read at the start of a run */
+    INPUT_FD = 6,             /* index of the standard input among the polled descriptors */
+    GUARD_FDS = 7,            /* number of polled descriptors before the guard's descriptors */
 };
 
 static struct {
@@ -76,6 +77,43 @@ static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
         return;
     default: /* DISPLAY, RESULT, ERROR, ASK */
         cbx_report_bundle(type, payload, len);
+    }
+}
+
+/* Output that other processes wrote before the kernel sent its frames comes first. */
+static bool read_kernel(void)
+{
+    size_t before = cbx_kernel.from.len;
+    if (!cbx_inbox_read(cbx_kernel.control, &cbx_kernel.from)) {
+        return false;
+    }
+    s.received += cbx_kernel.from.len - before;
+    s.received += cbx_run_drain(CBX_CHUNK_BYTES);
+    return cbx_inbox_take(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
+}
+
+static void take_control(short revents)
+{
+    if (revents == 0 || cbx_kernel.control < 0 || read_kernel()) {
+        return;
+    }
+    if ((revents & POLLHUP) == 0) {
+        cbx_run_protocol_broken();
+    } else {
+        /* It closed the channel or died: SIGCHLD or the deadline follows. */
+        cbx_close(&cbx_kernel.control);
+    }
+}
+
+/* Reads frames that a thread of an earlier cell sent before the host's RUN arrived: after the
+ * start of the run they would be its output. A thread that prints without a pause cannot delay
+ * the run by more than LATE_BYTES. */
+static void take_late_frames(void)
+{
+    struct pollfd kernel = { .fd = cbx_kernel.control, .events = POLLIN };
+    s.received = 0;
+    while (cbx_kernel.control >= 0 && s.received < LATE_BYTES && poll(&kernel, 1, 0) > 0) {
+        take_control(kernel.revents);
     }
 }
 
@@ -142,6 +180,7 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
         cbx_folders_report();
         return;
     case CBX_FRAME_RUN:
+        take_late_frames();
         cbx_run_submit(payload, len);
         return;
     case CBX_FRAME_FOLLOW:
@@ -193,18 +232,6 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
     }
 }
 
-/* Output that other processes wrote before the kernel sent its frames comes first. */
-static bool read_kernel(void)
-{
-    size_t before = cbx_kernel.from.len;
-    if (!cbx_inbox_read(cbx_kernel.control, &cbx_kernel.from)) {
-        return false;
-    }
-    s.received += cbx_kernel.from.len - before;
-    s.received += cbx_run_drain(CBX_CHUNK_BYTES);
-    return cbx_inbox_take(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
-}
-
 static void reap(void)
 {
     struct signalfd_siginfo info;
@@ -249,19 +276,6 @@ static bool check_deadlines(void)
         cbx_die(); /* no host has renewed the lease */
     }
     return cbx_run_check_deadlines(now);
-}
-
-static void take_control(short revents)
-{
-    if (revents == 0 || cbx_kernel.control < 0 || read_kernel()) {
-        return;
-    }
-    if ((revents & POLLHUP) == 0) {
-        cbx_run_protocol_broken();
-    } else {
-        /* It closed the channel or died: SIGCHLD or the deadline follows. */
-        cbx_close(&cbx_kernel.control);
-    }
 }
 
 /* Reads the output of the kernel and its programs, unless it should accumulate. */

@@ -231,6 +231,20 @@ static void a_thread_of_an_earlier_cell_is_late(void **state)
     assert_string_equal(seen.late.p, "");
 }
 
+static void a_thread_of_an_earlier_cell_is_late_without_the_end_of_its_line(void **state)
+{
+    IN_SANDBOX("ipython");
+    RUN("import os, threading, time\n"
+        "def late():\n"
+        "    while not os.path.exists('go'): time.sleep(0.01)\n"
+        "    print('late', end=''); open('done', 'w').close()\n"
+        "threading.Thread(target=late).start()");
+    let_it_go(sandbox);
+    RUN("print('next')");
+    assert_string_equal(seen.late.p, "late");
+    assert_string_equal(seen.out.p, "next\n");
+}
+
 static void a_process_of_an_earlier_cell_is_late(void **state)
 {
     IN_SANDBOX("shell");
@@ -305,6 +319,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(c_has_its_arguments),
         cmocka_unit_test(the_most_arguments_arrive),
         cmocka_unit_test(a_thread_of_an_earlier_cell_is_late),
+        cmocka_unit_test(a_thread_of_an_earlier_cell_is_late_without_the_end_of_its_line),
         cmocka_unit_test(a_process_of_an_earlier_cell_is_late),
         cmocka_unit_test(a_timer_that_does_not_hold_its_cell_is_late),
         cmocka_unit_test(a_warm_kernel_has_drawn_a_figure_and_shows_none),

@@ -544,6 +544,45 @@ static void output_between_two_runs_begins_the_next_one_and_is_marked(void **sta
     assert_int_equal(count_frames(CBX_FRAME_LATE), before);
 }
 
+static void output_that_is_unread_when_the_next_run_arrives_is_late(void **state)
+{
+    (void)state;
+    static const uint8_t frame[] = { CBX_FRAME_STDOUT, 2, 0, 0, 0, 'a', '\n' };
+    add_run("r1");
+    write_line();
+    end_run();
+    size_t before = world.sent_len;
+    world.from[1] = frame;
+    world.len[1] = sizeof(frame);
+    add_run("r2");
+    write_line();
+    static const uint8_t want[] = { CBX_FRAME_LATE, 3, 0, 0, 0, CBX_FRAME_STDOUT, 'a', '\n' };
+    assert_int_equal(world.sent_len - before, sizeof(want));
+    assert_memory_equal(world.sent + before, want, sizeof(want));
+    end_run();
+    assert_int_equal(done().stdout_bytes, 0);
+}
+
+static void a_malformed_frame_before_a_run_costs_the_kernel_and_not_the_run(void **state)
+{
+    (void)state;
+    static const uint8_t frame[CBX_FRAME_HEAD_BYTES] = { 0xff, 1 };
+    add_run("r1");
+    write_line();
+    end_run();
+    sent_to_kernel();
+    world.from[1] = frame;
+    world.len[1] = sizeof(frame);
+    add_run("r2");
+    write_line();
+    assert_string_equal(hello().id, "");
+    assert_int_equal(cbx_run.phase, CBX_PHASE_STARTING); /* for a kernel that is started anew */
+    kernel_sends(CBX_FRAME_READY, "", 0);
+    assert_string_equal(sent_to_kernel(), "E");
+    end_run();
+    assert_int_equal(done().status, CBX_DONE_ENDED);
+}
+
 static void late_output_is_capped_and_marked_in_the_result(void **state)
 {
     (void)state;
@@ -834,6 +873,9 @@ int main(void)
         cmocka_unit_test_setup(the_host_gets_ready_when_a_kernel_is_warm, begin_test),
         cmocka_unit_test_setup(a_kernel_with_a_run_waiting_is_not_reported_as_warm, begin_test),
         cmocka_unit_test_setup(output_between_two_runs_begins_the_next_one_and_is_marked,
+                               begin_test),
+        cmocka_unit_test_setup(output_that_is_unread_when_the_next_run_arrives_is_late, begin_test),
+        cmocka_unit_test_setup(a_malformed_frame_before_a_run_costs_the_kernel_and_not_the_run,
                                begin_test),
         cmocka_unit_test_setup(late_output_is_capped_and_marked_in_the_result, begin_test),
         cmocka_unit_test_setup(output_of_a_kernel_that_starts_or_warms_up_is_not_late, begin_test),
