@@ -131,19 +131,19 @@ static void give_idle(struct cbx_forwarder *f, size_t index, int fd)
 struct transfer {
     struct cbx_forwarder *forwarder;
     const struct cbx_replica *replica;
-    /* its client: streams are passed on, and its end is looked for; NULL = none */
-    struct cbx_http_exchange *exchange;
-    struct cbx_http_stream *stream; /* NULL: the response is collected */
-    const atomic_bool *cancelled;   /* NULL = never */
-    int64_t until_ms;               /* time of cbx_clock_ms; 0 = no limit */
-    int64_t first_until_ms;         /* the same, for the first byte of the response */
+    /* its client, whose disconnection ends the transfer; NULL = the transfer does not depend on it */
+    const struct cbx_http_exchange *client;
+    struct cbx_http_exchange *exchange; /* the client gets events as they come; NULL = none */
+    struct cbx_http_stream *stream;     /* NULL: the response is collected */
+    const atomic_bool *cancelled;       /* NULL = never */
+    int64_t until_ms;                   /* time of cbx_clock_ms; 0 = no limit */
+    int64_t first_until_ms;             /* the same, for the first byte of the response */
     struct cbx_response_sink sink;
     struct cbx_response response;
     struct cbx_buf body;
     json_t *relayed;
-    bool collects; /* also a stream of events is not passed on */
-    bool streams;  /* the response is a stream of events */
-    bool sent;     /* a byte of the request may have reached the replica */
+    bool streams; /* the response is a stream of events */
+    bool sent;    /* a byte of the request may have reached the replica */
 };
 
 /* Headers of a connection and not of a response (RFC 9110, section 7.6.1), and headers that
@@ -177,7 +177,7 @@ static int take_field(void *context, struct cbx_str name, struct cbx_str value)
 static int begin(void *context, int status)
 {
     struct transfer *t = context;
-    if (t->streams && t->exchange != NULL && !t->collects) {
+    if (t->streams && t->exchange != NULL) {
         t->stream = cbx_http_stream_new();
         struct cbx_http_response events = { .status = status,
                                             .stream = t->stream,
@@ -223,8 +223,18 @@ static bool is_cancelled(const struct transfer *t)
 static bool goes_on(const struct transfer *t)
 {
     bool gone = t->stream != NULL ? cbx_http_stream_is_gone(t->stream)
-                                  : t->exchange != NULL && cbx_http_is_gone(t->exchange);
+                                  : t->client != NULL && cbx_http_is_gone(t->client);
     return !gone && !is_cancelled(t) && (t->until_ms == 0 || cbx_clock_ms() < t->until_ms);
+}
+
+static bool is_awaited(const void *context)
+{
+    return goes_on(context);
+}
+
+static int fail_ended(struct cbx_err *err)
+{
+    return cbx_fail(err, CBX_ETIMEDOUT, "the request ended before its response");
 }
 
 static int wait_for(const struct transfer *t, int fd, short events, struct cbx_err *err)
@@ -232,7 +242,7 @@ static int wait_for(const struct transfer *t, int fd, short events, struct cbx_e
     struct pollfd ready = { .fd = fd, .events = events };
     for (;;) {
         if (!goes_on(t)) {
-            return cbx_fail(err, CBX_ETIMEDOUT, "the request ended before its response");
+            return fail_ended(err);
         }
         if (t->first_until_ms != 0 && !cbx_response_has_begun(&t->response) &&
             cbx_clock_ms() >= t->first_until_ms) {
@@ -386,9 +396,8 @@ static bool confirm(const struct transfer *t, int fd)
     };
     struct transfer question = { .forwarder = t->forwarder,
                                  .replica = t->replica,
-                                 .exchange = t->exchange,
+                                 .client = t->client,
                                  .cancelled = t->cancelled,
-                                 .collects = true,
                                  .until_ms = cbx_clock_ms() + IDLE_ANSWER_MS };
     struct cbx_err err;
     transfer_begin(&question, CONFIRM_MAX);
@@ -398,17 +407,26 @@ static bool confirm(const struct transfer *t, int fd)
     return answered;
 }
 
+static int open_link(const struct transfer *t, int *out, struct cbx_err *err)
+{
+    int failed = cbx_link_open(t->forwarder->channel, index_of(t->forwarder, t->replica),
+                               is_awaited, t, out, err);
+    if (failed && !goes_on(t)) {
+        return fail_ended(err);
+    }
+    return failed;
+}
+
 /* Returns a connection for a request that may change something: an idle one that is confirmed,
  * else a new one. */
 static int connect_confirmed(struct transfer *t, int *out, struct cbx_err *err)
 {
-    size_t index = index_of(t->forwarder, t->replica);
-    CBX_AUTO_FD idle = take_idle(t->forwarder, index);
+    CBX_AUTO_FD idle = take_idle(t->forwarder, index_of(t->forwarder, t->replica));
     if (idle >= 0 && confirm(t, idle)) {
         *out = cbx_fd_steal(&idle);
         return 0;
     }
-    return cbx_link_open(t->forwarder->channel, index, out, err);
+    return open_link(t, out, err);
 }
 
 static int exchange_once(struct transfer *t, const struct cbx_http_request *request,
@@ -419,7 +437,7 @@ static int exchange_once(struct transfer *t, const struct cbx_http_request *requ
     t->sent = false;
     int failed;
     if (is_safe(request)) { /* the idle one failed */
-        failed = cbx_link_open(t->forwarder->channel, index, &fd, err);
+        failed = open_link(t, &fd, err);
     } else {
         failed = connect_confirmed(t, &fd, err);
     }
@@ -487,9 +505,11 @@ void cbx_forward(struct cbx_forwarder *f, const struct cbx_replica *replica,
                  const struct cbx_http_request *request, const atomic_bool *cancelled,
                  struct cbx_http_response *out)
 {
-    struct transfer t = {
-        .forwarder = f, .replica = replica, .exchange = request->exchange, .cancelled = cancelled
-    };
+    struct transfer t = { .forwarder = f,
+                          .replica = replica,
+                          .client = request->exchange,
+                          .exchange = request->exchange,
+                          .cancelled = cancelled };
     struct cbx_err err = { 0 };
     int failed = perform(&t, request, BODY_MAX, &err);
     if (t.stream != NULL) {
@@ -519,8 +539,10 @@ static void *ask(void *context)
 {
     const struct question *q = context;
     struct cbx_forward_answer *answer = q->answer;
+    /* What has an effect reaches all replicas, whether its client is there or not. */
     struct transfer t = { .forwarder = q->forwarder,
                           .replica = answer->replica,
+                          .client = is_safe(q->request) ? q->request->exchange : NULL,
                           .until_ms = cbx_clock_ms() + CBX_FORWARD_ALL_MS };
     struct cbx_err err = { 0 };
     int failed = perform(&t, q->request, LIST_MAX, &err);

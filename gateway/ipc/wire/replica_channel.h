@@ -17,9 +17,11 @@ enum {
     CBX_LINK_WAIT_MS = 15000,            /* of the front, until it has the line */
 };
 
-/* In the front: opens a connection to the replica with this index. Waits until it is connected.
+/* In the front: opens a connection to the replica with this index. Waits until it is connected,
+ * and no longer than `goes_on` returns true (NULL = always), which is called twice a second.
  * *out is the descriptor, owned by the caller. Of threads at the same time, each call passes its
  * socket alone. CBX_EIO with the reason: the replica received nothing. */
-int cbx_link_open(int channel, size_t index, int *out, struct cbx_err *err);
+int cbx_link_open(int channel, size_t index, bool (*goes_on)(const void *context),
+                  const void *context, int *out, struct cbx_err *err);
 
 #endif
