@@ -6,9 +6,10 @@
 //
 // At an interrupt V8 terminates the execution: all frames are unwound, the state stays. Until its
 // first wait, a cell is evaluated in a script that SIGINT terminates. If the cell continues after
-// that, a watcher thread (javascript_watch.js) takes over the channel and receives the interrupt
-// while the program blocks the event loop. So the kernel's code must not depend on the call that
-// began a run, and a frame whose write was terminated is completed before the next frame.
+// that, and in all cells after the first interrupt, a watcher thread (javascript_watch.js) has the
+// channel and receives the interrupt while the program blocks the event loop. So the kernel's code
+// must not depend on the call that began a run, and a frame whose write was terminated is completed
+// before the next frame.
 'use strict';
 const fs = require('fs');
 const inspector = require('inspector');
@@ -34,6 +35,7 @@ const { stringify, parse: readJson } = JSON;
 const { fromCharCode } = String;
 const isOurs = Function.prototype.call.bind(Set.prototype.has);
 const { fstatSync, openSync, writeSync } = fs;
+const { startSigintWatchdog, stopSigintWatchdog } = process.binding('contextify');
 const { writeBuffer } = process.binding('fs'); // fs.writeSync may be terminated between its write and its return
 const { alloc, concat, from, isBuffer } = Buffer;
 const part = Function.prototype.call.bind(Buffer.prototype.subarray);
@@ -417,6 +419,9 @@ let runs = 0;
 let ours, resources; // handles of the kernel itself
 const control = new net.Socket({ fd: CONTROL, readable: true, writable: true });
 let watcher = null;
+// A SIGINT that arrives when a script with breakOnSigint ends stays counted in Node, which then
+// terminates the next such script. So after an interrupt, only the watcher ends runs.
+let wasInterrupted = false;
 const WATCHER = fs.readFileSync(path.join(__dirname, 'javascript_watch.js'), 'utf8');
 
 // While a program runs, the channel must not keep the event loop alive.
@@ -438,6 +443,7 @@ function startWatcher(run) {
     else if (payload !== undefined) take(readRun(from(payload.buffer, payload.byteOffset, payload.byteLength)));
     else if (warm) sendFrame('Y');
     else if (current?.number === interrupted) interrupt();
+    else flush(); // of the run's last frame
     return true;
   };
   ours.add(portOf(watcher));
@@ -555,19 +561,40 @@ function take({ isOneShot, hasInput, words, code }) {
     begin(run, code);
     drain();
   };
+  if (watcher === null && wasInterrupted) startWatcher(run);
+  if (watcher !== null) {
+    call();
+    return;
+  }
+  const listeners = holdSignal();
+  let termination = null;
   try {
     interruptible.runInThisContext({ breakOnSigint: true });
   } catch (error) {
-    if (run === current) store(shared, ASKED, run.number);
-    fail(run, error);
+    termination = error;
   }
-  // breakOnSigint replaced the signal handler; adding the program's listeners again restores
-  // theirs.
-  const listeners = process.listeners('SIGINT');
-  process.removeAllListeners('SIGINT');
   for (const listener of listeners) process.on('SIGINT', listener);
+  if (termination !== null) {
+    wasInterrupted = true;
+    if (run === current) store(shared, ASKED, run.number);
+    fail(run, termination);
+    flush(); // of the last frame, whose write may have been terminated
+  }
   // The run continues with a promise, a timer or a server.
-  if (run === current && watcher === null && (!run.isEvaluated || run.handles.size > 0 || countResources() > resources)) startWatcher(run);
+  if (run === current && (!run.isEvaluated || run.handles.size > 0 || countResources() > resources)) startWatcher(run);
+}
+
+// Replaces the listeners of SIGINT, which are returned, by the handler of breakOnSigint until they
+// are added again. breakOnSigint alone would do so at its start, and at its end set a handler that
+// ends the process: a signal that arrives then would cost the session.
+let isHeld = false;
+function holdSignal() {
+  const listeners = process.rawListeners('SIGINT');
+  process.removeAllListeners('SIGINT');
+  if (isHeld) stopSigintWatchdog();
+  startSigintWatchdog();
+  isHeld = true;
+  return listeners;
 }
 
 // SIGINT terminates the functions that this script calls, including the jobs of settled promises.
@@ -651,7 +678,10 @@ control.push = (chunk) => {
     if (type === 'h') setImmediate(accept, payload);
     else if (type === 'V') setImmediate(setVariables, textOf(payload, 0, payload.length));
     else if (type === 'E') setImmediate(take, readRun(payload));
-    else if (type === 'I') setImmediate(interrupt);
+    else if (type === 'I') {
+      wasInterrupted = true;
+      setImmediate(interrupt);
+    }
     else if (type === 'w') sendFrame('Y'); // no library to import
   }
   return true;
