@@ -166,11 +166,6 @@ static void drop_proof(char *proof)
 
 /* --- other replicas --------------------------------------------------------------------------- */
 
-static bool is_of_page(struct cbx_str path)
-{
-    return cbx_str_is(path, "/") || cbx_str_is(path, "/logout");
-}
-
 /* A call of MCP may be of a session of the protocol here and name an object there: the other
  * replica serves it without the session, and its cancellation, which comes here, is noted here. */
 static void send_to(const struct cbx_entrance *entrance, const struct cbx_replica *owner,
@@ -211,7 +206,7 @@ static bool forward(const struct cbx_entrance *entrance, const struct cbx_http_r
     const struct cbx_replicas *replicas = cbx_forwarder_replicas(forwarder);
     if (caller != NULL) {
         owner = cbx_owner_find(replicas, request, caller->principal);
-    } else if (is_of_page(request->path)) {
+    } else if (cbx_owner_is_of_page(request->path)) {
         owner = cbx_owner_of_cookie(replicas, request->cookie);
     }
     if (owner == NULL) {

@@ -7,6 +7,7 @@
  * that is connected). */
 #include "gateway/front/forward/forward.h"
 
+#include "gateway/front/forward/owner.h"
 #include "gateway/front/forward/response.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/ipc/metrics.h"
@@ -142,23 +143,38 @@ struct transfer {
     struct cbx_response response;
     struct cbx_buf body;
     json_t *relayed;
-    bool streams; /* the response is a stream of events */
-    bool sent;    /* a byte of the request may have reached the replica */
+    bool is_of_page; /* the response may have a Content-Security-Policy of its own */
+    bool streams;    /* the response is a stream of events */
+    bool sent;       /* a byte of the request may have reached the replica */
 };
 
-/* Headers of a connection and not of a response (RFC 9110, section 7.6.1), and headers that
- * libmicrohttpd writes. */
-static bool is_relayed(struct cbx_str name)
+/* Headers of a connection and not of a response (RFC 9110, section 7.6.1), headers that
+ * libmicrohttpd writes, and those that protect a browser, which only this replica sets: the other
+ * one may be taken over. */
+static bool is_relayed(const struct transfer *t, struct cbx_str name)
 {
-    static const char *const own[] = { "Connection",     "Keep-Alive", "Transfer-Encoding",
-                                       "Trailer",        "TE",         "Proxy-Connection",
-                                       "Content-Length", "Date",       "Upgrade" };
+#define CBX_HTTP_HEADER(name, value) name,
+    static const char *const own[] = {
+#include "gateway/front/http/headers.def"
+        "X-Request-Id",
+        "Strict-Transport-Security",
+        "Connection",
+        "Keep-Alive",
+        "Transfer-Encoding",
+        "Trailer",
+        "TE",
+        "Proxy-Connection",
+        "Content-Length",
+        "Date",
+        "Upgrade",
+    };
+#undef CBX_HTTP_HEADER
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
         if (cbx_str_is_nocase(name, own[i])) {
             return false;
         }
     }
-    return true;
+    return t->is_of_page || !cbx_str_is_nocase(name, "Content-Security-Policy");
 }
 
 static int take_field(void *context, struct cbx_str name, struct cbx_str value)
@@ -167,7 +183,7 @@ static int take_field(void *context, struct cbx_str name, struct cbx_str value)
     if (cbx_str_is_nocase(name, "Content-Type")) {
         t->streams = cbx_str_starts(value, CBX_STR("text/event-stream"));
     }
-    if (is_relayed(name)) {
+    if (is_relayed(t, name)) {
         CBX_AUTO_MEM char *key = cbx_str_copy(name);
         json_object_set_new(t->relayed, key, json_stringn(value.p, value.len));
     }
@@ -509,6 +525,7 @@ void cbx_forward(struct cbx_forwarder *f, const struct cbx_replica *replica,
                           .replica = replica,
                           .client = request->exchange,
                           .exchange = request->exchange,
+                          .is_of_page = cbx_owner_is_of_page(request->path),
                           .cancelled = cancelled };
     struct cbx_err err = { 0 };
     int failed = perform(&t, request, BODY_MAX, &err);

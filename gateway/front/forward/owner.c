@@ -159,6 +159,11 @@ const struct cbx_replica *cbx_owner_find(const struct cbx_replicas *replicas,
     return owner;
 }
 
+bool cbx_owner_is_of_page(struct cbx_str path)
+{
+    return cbx_str_is(path, "/") || cbx_str_is(path, "/logout");
+}
+
 /* The value is found by its form: the name of the cookie depends on the scheme (page.c). */
 const struct cbx_replica *cbx_owner_of_cookie(const struct cbx_replicas *replicas,
                                               struct cbx_str cookie)

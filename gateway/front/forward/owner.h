@@ -13,6 +13,9 @@ const struct cbx_replica *cbx_owner_find(const struct cbx_replicas *replicas,
                                          const struct cbx_http_request *request,
                                          const char *principal);
 
+/* True for the page for people, which is served by the replica of its login. */
+bool cbx_owner_is_of_page(struct cbx_str path);
+
 /* Returns the other replica at which a browser has logged in with this Cookie header, borrowed;
  * NULL if it is this one, or none. */
 const struct cbx_replica *cbx_owner_of_cookie(const struct cbx_replicas *replicas,

@@ -309,12 +309,13 @@ static bool add_headers(struct MHD_Response *response, const struct cbx_http_exc
         { "WWW-Authenticate", r->challenge, r->challenge[0] != '\0' },
         { "Location", r->location, r->location != NULL },
         { "Set-Cookie", r->cookie, r->cookie[0] != '\0' },
-        { "Content-Security-Policy", r->security != NULL ? r->security : CBX_HTTP_SANDBOX, own },
+        { "Content-Security-Policy", r->security != NULL ? r->security : CBX_HTTP_SANDBOX,
+          json_object_get(r->relayed, "Content-Security-Policy") == NULL },
         { "Retry-After", retry, own && (r->retry_s > 0 || r->status == 429 || r->status == 503) },
         { "X-Accel-Buffering", "no", own && is_stream(r) }, /* proxies forward events at once */
-        { "X-Request-Id", e->id, own },
+        { "X-Request-Id", e->id, true },
         { "Strict-Transport-Security", e->server->hsts, e->server->hsts[0] != '\0' },
-#define CBX_HTTP_HEADER(name, value) { name, value, own },
+#define CBX_HTTP_HEADER(name, value) { name, value, true },
 #include "gateway/front/http/headers.def"
 #undef CBX_HTTP_HEADER
         { "Connection", "close", close },

@@ -82,8 +82,9 @@ struct cbx_http_response {
     size_t bytes_len;
     struct cbx_http_stream *stream;
     const char *type;
-    /* headers that another replica answered with, name to value, which are sent in place of all
-     * those that follow from the members of this struct; NULL = none. Dropped like the body */
+    /* headers that another replica answered with, name to value, which are sent in place of those
+     * that follow from the members of this struct; NULL = none. The headers of every response are
+     * sent too, and Content-Security-Policy if it is not among these. Dropped like the body */
     json_t *relayed;
     char allow[64];      /* the header Allow; empty = none */
     char session[65];    /* the header Mcp-Session-Id; empty = none */

@@ -156,6 +156,33 @@ static void a_response_that_is_none_is_502_only_for_what_may_have_an_effect(void
     assert_int_equal(send_request("POST"), 502);
 }
 
+static void a_replica_does_not_set_the_headers_that_protect_a_browser(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        bool has_policy;
+    } rows[] = { { "/v1/sessions", false }, { "/", true } };
+    rig.first = "HTTP/1.1 200 OK\r\nX-Request-Id: 0\r\ncache-control: public\r\n"
+                "X-Content-Type-Options: none\r\nStrict-Transport-Security: max-age=0\r\n"
+                "Content-Security-Policy: default-src *\r\nContent-Type: text/html\r\n"
+                "Content-Length: 2\r\n\r\nok";
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct cbx_http_request request = {
+            .method = CBX_STR("POST"), .path = cbx_str_of(rows[i].path), .address = "", .id = "r"
+        };
+        struct cbx_http_response response = { 0 };
+        cbx_forward(rig.forwarder, &rig.replicas.others[0], &request, NULL, &response);
+        assert_int_equal(response.status, 200);
+        assert_int_equal(json_object_size(response.relayed), rows[i].has_policy ? 2 : 1);
+        assert_non_null(json_object_get(response.relayed, "Content-Type"));
+        assert_int_equal(json_object_get(response.relayed, "Content-Security-Policy") != NULL,
+                         rows[i].has_policy);
+        json_decref(response.relayed);
+        free(response.bytes);
+    }
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -169,6 +196,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_link_that_is_closed_is_replaced, begin, end),
         cmocka_unit_test_setup_teardown(
             a_response_that_is_none_is_502_only_for_what_may_have_an_effect, begin, end),
+        cmocka_unit_test_setup_teardown(a_replica_does_not_set_the_headers_that_protect_a_browser,
+                                        begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,9 @@ static void handle(void *context, const struct cbx_http_request *request,
         return;
     }
     echo(request, out);
+    if (cbx_str_is(request->path, "/relayed")) {
+        out->relayed = json_object();
+    }
     if (cbx_str_is(request->path, "/file")) {
         out->attachment = strdup("out/a\"\r\nX-Evil: 1.html");
     }
@@ -180,8 +183,8 @@ static void nothing_that_is_served_runs_in_a_browser_and_a_file_is_stored(void *
     (void)state;
     RESPONSE(r);
     int fd = client_connect();
-    static const char *const paths[] = { "/", "/file" };
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const paths[] = { "/", "/relayed", "/file" };
+    for (size_t i = 0; i < 3; i++) {
         client_get(fd, paths[i]);
         client_receive(fd, &r);
         assert_int_equal(r.status, 200);
@@ -190,7 +193,8 @@ static void nothing_that_is_served_runs_in_a_browser_and_a_file_is_stored(void *
         assert_non_null(strstr(r.head, "\r\nCross-Origin-Resource-Policy: same-origin\r\n"));
         assert_non_null(strstr(r.head, "\r\nX-Content-Type-Options: nosniff\r\n"));
         const char *stored = strstr(r.head, "\r\nContent-Disposition: attachment; filename=");
-        assert_int_equal(stored != NULL, i == 1);
+        assert_int_equal(stored != NULL, i == 2);
+        assert_non_null(strstr(r.head, "\r\nX-Request-Id: "));
     }
     assert_non_null(strstr(r.head, "filename=\"a___X-Evil_ 1.html\"; "
                                    "filename*=UTF-8''a%22__X-Evil%3a%201.html\r\n"));
