@@ -48,9 +48,7 @@ static void handle(void *context, const struct cbx_http_request *request,
         return;
     }
     echo(request, out);
-    if (cbx_str_is(request->path, "/relayed")) {
-        out->relayed = json_object();
-    }
+    out->relayed = cbx_str_is(request->path, "/relayed") ? json_object() : NULL;
     if (cbx_str_is(request->path, "/file")) {
         out->attachment = strdup("out/a\"\r\nX-Evil: 1.html");
     }
