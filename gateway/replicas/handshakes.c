@@ -18,12 +18,29 @@ static void remove_at(struct cbx_handshakes *h, size_t at)
     memmove(h->fds + at, h->fds + at + 1, (h->count - at) * sizeof(h->fds[0]));
 }
 
+/* With the lock. */
+static void end_oldest(struct cbx_handshakes *h)
+{
+    shutdown(h->fds[0], SHUT_RDWR);
+    remove_at(h, 0);
+}
+
+bool cbx_handshakes_evict(struct cbx_handshakes *h)
+{
+    pthread_mutex_lock(&h->lock);
+    bool found = h->count > 0;
+    if (found) {
+        end_oldest(h);
+    }
+    pthread_mutex_unlock(&h->lock);
+    return found;
+}
+
 void cbx_handshakes_begin(struct cbx_handshakes *h, int fd)
 {
     pthread_mutex_lock(&h->lock);
     if (h->count == CBX_HANDSHAKES_MAX) {
-        shutdown(h->fds[0], SHUT_RDWR);
-        remove_at(h, 0);
+        end_oldest(h);
     }
     h->fds[h->count++] = fd;
     pthread_mutex_unlock(&h->lock);

@@ -6,6 +6,7 @@
 #define CBX_GATEWAY_REPLICAS_HANDSHAKES_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { CBX_HANDSHAKES_MAX = 256 };
@@ -21,6 +22,10 @@ void cbx_handshakes_init(struct cbx_handshakes *handshakes);
 /* Adds a socket, which the caller owns. At the limit the oldest socket is shut down, so that its
  * handshake fails, and is removed. */
 void cbx_handshakes_begin(struct cbx_handshakes *handshakes, int fd);
+
+/* Ends the oldest handshake likewise, for a process that has no descriptor left. False = there is
+ * none. */
+bool cbx_handshakes_evict(struct cbx_handshakes *handshakes);
 
 /* Removes the socket, if it is there. Call it before the socket is closed. */
 void cbx_handshakes_end(struct cbx_handshakes *handshakes, int fd);

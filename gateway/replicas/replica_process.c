@@ -30,7 +30,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 2048, LOG_PAUSE_MS = 10000 };
+enum { LINKS_MAX = 2048, LOG_PAUSE_MS = 10000, ROOM_MS = 5 /* for a handshake to end */ };
 
 struct process {
     int channel, listening;
@@ -203,13 +203,25 @@ static void drop_accepted(const struct accepted *a, const struct cbx_err *err)
     close(a->fd);
 }
 
+/* Makes the sockets of an accepted link, also where strangers have taken all descriptors. */
+static int make_pair(int pair[2], struct cbx_err *err)
+{
+    enum { TRIES = 100 };
+    int failed = cbx_wire_pair(pair, err);
+    for (int i = 0; failed && i < TRIES && cbx_handshakes_evict(&process.handshakes); i++) {
+        poll(NULL, 0, ROOM_MS);
+        failed = cbx_wire_pair(pair, err);
+    }
+    return failed;
+}
+
 static void serve_replica(void *context)
 {
     struct accepted a = *(struct accepted *)context;
     struct cbx_err err = { 0 };
     int pair[2];
     free(context);
-    if (cbx_wire_pair(pair, &err) != 0) {
+    if (make_pair(pair, &err) != 0) {
         drop_accepted(&a, &err);
         return;
     }
@@ -275,10 +287,11 @@ static void take_socket(void)
 
 static void accept_link(void)
 {
-    enum { PAUSE_MS = 20 };
     int fd = accept4(process.listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-        poll(NULL, 0, PAUSE_MS); /* the connection stays in the backlog, and the event too */
+        /* The connection stays in the backlog, and the event too. Strangers do not keep it there. */
+        cbx_handshakes_evict(&process.handshakes);
+        poll(NULL, 0, ROOM_MS);
     }
     if (fd < 0) {
         return; /* the other end has left, or there are too many descriptors */
