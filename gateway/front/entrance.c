@@ -5,6 +5,7 @@
 #include "gateway/front/access.h"
 #include "gateway/front/forward/forward.h"
 #include "gateway/front/forward/owner.h"
+#include "gateway/front/forward/replica_watch.h"
 #include "gateway/front/mcp/protocol/http.h"
 #include "gateway/front/mcp/protocol/jsonrpc.h"
 #include "gateway/front/rest/rest.h"
@@ -192,6 +193,18 @@ static void send_to(const struct cbx_entrance *entrance, const struct cbx_replic
     cbx_mcp_session_end_call(entrance->mcp->sessions, &call);
 }
 
+/* What an execution gave is in the store: of a replica that is away, others read it where they
+ * share the database. */
+static bool is_in_store(const struct cbx_service *service, const struct cbx_replica *owner,
+                        const struct cbx_http_request *request)
+{
+    size_t index = (size_t)(owner - cbx_forwarder_replicas(service->forwarder)->others);
+    bool stored = cbx_str_starts(request->path, CBX_STR("/v1/executions/")) ||
+                  cbx_str_starts(request->path, CBX_STR("/execute/"));
+    return stored && is_get(request) && cbx_store_is_shared(service->store) &&
+           !cbx_replica_watch_is_up(service->replica_watch, index);
+}
+
 /* Forwards the request, if another replica serves it; `caller` is NULL for a request of the page,
  * whose cookie only the replica of its login knows. A forwarded request is not forwarded again.
  * False, without an effect, if this replica serves it. */
@@ -209,7 +222,7 @@ static bool forward(const struct cbx_entrance *entrance, const struct cbx_http_r
     } else if (cbx_owner_is_of_page(request->path)) {
         owner = cbx_owner_of_cookie(replicas, request->cookie);
     }
-    if (owner == NULL) {
+    if (owner == NULL || is_in_store(entrance->service, owner, request)) {
         return false;
     }
     if (request->has_peer) {

@@ -202,5 +202,62 @@ twin() {
 }
 ok 'a second gateway of the same name does not use the database' twin
 stop_server
+
+# --- two replicas with one database
+certify() { # NAME
+    openssl ecparam -name prime256v1 -genkey -noout -out "$work/$1.key" 2>/dev/null
+    chmod 600 "$work/$1.key"
+    openssl req -new -key "$work/$1.key" -subj "/CN=$1" 2>/dev/null | openssl x509 -req -CA "$work/ca.pem" -CAkey "$work/ca.key" -CAcreateserial -days 30 \
+        -extfile <(printf 'subjectAltName=DNS:%s\nextendedKeyUsage=serverAuth,clientAuth\n' "$1") -out "$work/$1.pem" 2>/dev/null
+}
+token=$("$codebox" token create --state "$work/state-a" --principal ann 2>/dev/null)
+install -d -m 700 "$work/state-b"
+cp -p "$work/state-a/tokens.jsonl" "$work/state-b/"
+for name in a b; do certify $name; free_port >"$work/$name.port"; done
+start_replica() { # NAME
+    "$codebox" serve --state "$work/state-$1" --listen 127.0.0.1:0 --pool-min 1 --store "$url" --store-password "$work/password" --store-ca "$work/ca.pem" \
+        --replica "$1" --peer "a=127.0.0.1:$(cat "$work/a.port")" --peer "b=127.0.0.1:$(cat "$work/b.port")" --peer-listen "127.0.0.1:$(cat "$work/$1.port")" \
+        --peer-certificate "$work/$1.pem" --peer-key "$work/$1.key" --peer-ca "$work/ca.pem" 2>"$work/$1.log" &
+    echo $! >"$work/$1.pid"
+    echo $! >>"$work/servers"
+    wait_until grep -q 'serving on' "$work/$1.log" || { cat "$work/$1.log"; exit 1; }
+    sed -n 's/.*serving on \(http:[^,]*\),.*/\1/p' "$work/$1.log" >"$work/$1.url"
+}
+kill_replica() { local pid; pid=$(cat "$work/$1.pid" 2>/dev/null) || return 0; kill -KILL "$pid" $(children_of "$pid") 2>/dev/null || true; }
+trap 'stop_pg 2>/dev/null || true; kill_replica a; kill_replica b; stop_server; rm -rf "$work"' EXIT
+for name in a b; do start_replica $name; done
+at() { base=$(cat "$work/$1.url"); as "$token" "${@:2}"; } # REPLICA METHOD PATH [BODY]
+shared() {
+    at a POST /v1/executions '{"code": "print(\"of a\")"}' | jq -er .execution_id >"$work/id"
+    at b GET "/v1/executions/$(cat "$work/id")" | expect '.output[0].text == "of a\n"'
+    [ "$(sql "SELECT count(DISTINCT replica) FROM executions WHERE replica IN ('a', '')")" = 2 ]
+    at b GET '/v1/sessions' | expect '.sessions | length == 0'
+}
+ok 'replicas share the database, each with its own rows' shared
+once() { # of ten requests at the same time, through both
+    local i name pids=()
+    for i in 1 2 3 4 5; do
+        for name in a b; do
+            (key=once at $name POST /v1/executions '{"code": "print(\"once\")"}' | jq -r .execution_id >"$work/once-$name-$i") &
+            pids+=($!)
+        done
+    done
+    wait "${pids[@]}"
+    [ "$(cat "$work"/once-* | sort -u | wc -l)" = 1 ]
+    [ "$(sql "SELECT count(*) FROM executions WHERE id='$(cat "$work/once-a-1")'")" = 1 ]
+}
+ok 'an Idempotency-Key has its effect once' once
+survivor() {
+    kill_replica a
+    read_there() { at b GET "/v1/executions/$(cat "$work/id")" | expect '.output[0].text == "of a\n"'; }
+    wait_until read_there
+    at b GET "/execute/$(cat "$work/id")/results" | expect .
+    base=$(cat "$work/b.url")
+    gives_status 404 'no such execution' as "$("$codebox" token create --state "$work/state-b" --principal bob 2>/dev/null)" GET "/v1/executions/$(cat "$work/id")"
+}
+ok 'what a replica stored is read through another one while it is away, by its principal alone' survivor
+kill_replica b
+wait
+server=
 ok 'the audit log is whole' "$codebox" audit verify --state "$work/state"
 finish
