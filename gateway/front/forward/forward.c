@@ -504,7 +504,8 @@ static void refuse(const struct transfer *t, const struct cbx_err *err,
                  "try again later",
                  t->replica->name, err->text);
     }
-    cbx_log(CBX_LOG_WARNING, "request %s: %s", request->id, text);
+    /* Clients that disconnect must neither fill the log nor blame the replica. */
+    cbx_log(goes_on(t) ? CBX_LOG_WARNING : CBX_LOG_DEBUG, "request %s: %s", request->id, text);
     cbx_rest_refuse(unknown ? 502 : 503, text, out);
     out->retry_s = RETRY_S;
 }
