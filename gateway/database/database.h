@@ -26,15 +26,15 @@ struct cbx_rows;
  * versions, completely or not at all. It is for one process: the caller holds a lock. CBX_EIO. */
 int cbx_database_open_sqlite(const char *path, struct cbx_database **out, struct cbx_err *err);
 
-/* Opens a PostgreSQL database, creates the tables if there are none, and migrates older ones. Several
- * gateways share it, each with another name `replica`, which is locked while it is open. The URL
- * (postgres://...) is for one server, directly: a pooler that changes the session between two
- * transactions loses the lock. Every later call ends within CBX_POSTGRES_DEADLINE_MS (postgres.h).
- * A lost connection fails the statement, which the server may have run or not; the next one connects
- * again. A transaction that lost its connection has no effect, unless that was during its commit, and
- * fails until it is rolled back. CBX_EINVAL for a
- * malformed URL, CBX_EBUSY if another gateway has the name, CBX_ESTATE if the tables are of a newer
- * gateway, CBX_EIO. */
+/* Opens a PostgreSQL database, creates the tables if there are none, and migrates older ones.
+ * Several gateways share it, each with another name `replica`, which is locked while it is open.
+ * The URL (postgres://...) is for one server, directly: a pooler that changes the session between
+ * two transactions loses the lock. TCP is encrypted unless the URL has another `sslmode`.
+ * Every later call ends within CBX_POSTGRES_DEADLINE_MS (postgres.h). A lost connection fails the
+ * statement, which the server may have run or not; the next one connects again. A transaction that
+ * lost its connection has no effect, unless that was during its commit, and fails until it is
+ * rolled back. CBX_EINVAL for a malformed URL, CBX_EBUSY if another gateway has the name,
+ * CBX_ESTATE if the tables are of a newer gateway, CBX_EIO. */
 int cbx_database_open_postgres(const char *url, const char *replica, struct cbx_database **out,
                                struct cbx_err *err);
 
@@ -48,10 +48,10 @@ void cbx_database_free(struct cbx_database *database);
 CBX_DEFINE_AUTO(database)
 
 /* Runs a statement, with a text or NULL for each of its parameters; a wrong number of them ends the
- * process. SQLite gives rows one by one, of PostgreSQL the server sends all of them at first; neither
- * copies a row. Until the rows are freed the texts must stay, and this statement must not run again.
- * CBX_EIO, also at the first or a later row. CBX_EINVAL if a text is not UTF-8, which PostgreSQL
- * does not store; SQLite stores any bytes but NUL. */
+ * process. Rows of SQLite are read one by one; of PostgreSQL the result has all of them. Neither
+ * copies a row. Until the rows are freed the texts must stay, and this statement must not run
+ * again. CBX_EIO, also at the first or a later row. CBX_EINVAL if a text is not UTF-8, which
+ * PostgreSQL does not store; SQLite stores any bytes but NUL. */
 int cbx_database_query(struct cbx_database *database, enum cbx_statement statement,
                        const char *const *texts, int count, struct cbx_rows **out,
                        struct cbx_err *err);

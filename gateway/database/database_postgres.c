@@ -42,9 +42,10 @@ static struct postgres *postgres_of(struct cbx_database *database)
 
 /* --- connection ------------------------------------------------------------------------------- */
 
-/* Takes the name of the replica, which a connection has until it ends. Without that two gateways
- * of one name would both resume the executions of that name. */
-static int take_name(struct postgres *postgres, struct cbx_err *err)
+/* Takes the name of the replica, which a connection has until the server ends it. Two gateways of
+ * one name would both resume the executions of that name; and a statement of a connection that was
+ * given up takes no effect after a statement of the next connection. `taken_code` if it is taken. */
+static int take_name(struct postgres *postgres, int taken_code, struct cbx_err *err)
 {
     const char *const values[] = { postgres->replica };
     static const Oid types[] = { TEXT_TYPE };
@@ -62,9 +63,10 @@ static int take_name(struct postgres *postgres, struct cbx_err *err)
     if (!taken) {
         char text[CBX_ERR_TEXT_BYTES];
         snprintf(text, sizeof(text),
-                 "another gateway has the name '%.64s'; stop it, or give this one another name",
+                 "another gateway has the name '%.64s', or the server has not ended the last "
+                 "connection of this one",
                  postgres->replica);
-        failed = cbx_postgres_fail(&postgres->link, CBX_EBUSY, text, err);
+        failed = cbx_postgres_fail(&postgres->link, taken_code, text, err);
     }
     return failed;
 }
@@ -83,7 +85,7 @@ static int reach_server(struct postgres *postgres, struct cbx_err *err)
     memset(postgres->prepared, 0, sizeof(postgres->prepared));
     int failed = cbx_postgres_connect(&postgres->link, err);
     if (!failed) {
-        failed = take_name(postgres, err);
+        failed = take_name(postgres, CBX_EIO, err);
     }
     if (failed) {
         cbx_postgres_drop(&postgres->link);
@@ -326,10 +328,10 @@ static int take_name_in_time(struct postgres *postgres, struct cbx_err *err)
 {
     enum { TRIES = 30, STEP_MS = 100 };
     struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
-    int failed = take_name(postgres, err);
+    int failed = take_name(postgres, CBX_EBUSY, err);
     for (int i = 0; failed == CBX_EBUSY && i < TRIES; i++) {
         nanosleep(&step, NULL);
-        failed = take_name(postgres, err);
+        failed = take_name(postgres, CBX_EBUSY, err);
     }
     return failed;
 }

@@ -27,6 +27,9 @@ static void copy_message(struct cbx_postgres *postgres, const char *message,
     if (password != NULL && password[0] != '\0' && strstr(message, password) != NULL) {
         message = "the message has the password and is not shown";
     }
+    if (message[0] == '\0') { /* an empty text would be no failure */
+        message = "unknown failure";
+    }
     snprintf(out, CBX_ERR_TEXT_BYTES, "%.*s", (int)strcspn(message, "\n"), message);
 }
 
@@ -174,9 +177,12 @@ static int finish_connecting(struct cbx_postgres *postgres, struct cbx_err *err)
 
 int cbx_postgres_connect(struct cbx_postgres *postgres, struct cbx_err *err)
 {
-    static const char *const names[] = { "dbname", "client_encoding", "fallback_application_name",
-                                         NULL };
-    const char *const values[] = { postgres->url, "UTF8", "codebox", NULL };
+    /* The URL overrides what is in front of it. Without TLS anybody between could read and change
+     * what runs; Kerberos would wait for its server without a deadline. */
+    static const char *const names[] = {
+        "sslmode", "gssencmode", "dbname", "client_encoding", "fallback_application_name", NULL
+    };
+    const char *const values[] = { "require", "disable", postgres->url, "UTF8", "codebox", NULL };
     if (postgres->connection != NULL) {
         return 0;
     }

@@ -32,8 +32,8 @@ void cbx_postgres_done(struct cbx_postgres *postgres);
 void cbx_postgres_start(struct cbx_postgres *postgres);
 
 /* Connects, if there is no connection, and sets the server's own limits of time. There is at most
- * one attempt per CBX_POSTGRES_RETRY_MS, and none within that time after a failed attempt or after a
- * deadline, so that the callers that queue behind a silent server wait once. CBX_EIO. */
+ * one attempt per CBX_POSTGRES_RETRY_MS, and none within that time after a failed attempt or after
+ * a deadline, so that the callers that queue behind a silent server wait once. CBX_EIO. */
 int cbx_postgres_connect(struct cbx_postgres *postgres, struct cbx_err *err);
 
 /* Closes the connection at once. */
@@ -50,7 +50,8 @@ int cbx_postgres_receive(struct cbx_postgres *postgres, int sent, PGresult **out
 int cbx_postgres_run(struct cbx_postgres *postgres, const char *sql, PGresult **out,
                      struct cbx_err *err);
 
-/* Fails with the first line of a text, which is stored as the connection's failure. Returns `code`. */
+/* Fails with the first line of a text, which is stored as the connection's failure. Returns
+ * `code`. */
 int cbx_postgres_fail(struct cbx_postgres *postgres, int code, const char *text,
                       struct cbx_err *err);
 

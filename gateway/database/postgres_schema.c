@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Texts are compared byte by byte, as SQLite does. `rowid` is SQLite's number of a row. The sizes
- * are columns, because PostgreSQL keeps a long text outside of its row: a sum reads no such text. */
+ * are columns, because PostgreSQL keeps a long text outside of its row: a sum reads none. */
 static const char first_version[] =
     "CREATE TABLE codebox_version(version BIGINT NOT NULL);"
     "INSERT INTO codebox_version VALUES(1);"

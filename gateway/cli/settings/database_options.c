@@ -102,7 +102,7 @@ static int check_parameters(const struct cbx_options *o, const PQconninfoOption 
 static int check_url(const struct cbx_options *o, bool *has_mode, struct cbx_err *err)
 {
     static const char postgres[] = "postgres://", postgresql[] = "postgresql://";
-    struct parameters parameters = { NULL };
+    struct parameters parameters = { 0 };
     PQconninfoOption *options = NULL;
     if (strncmp(o->store, postgres, strlen(postgres)) == 0 ||
         strncmp(o->store, postgresql, strlen(postgresql)) == 0) {

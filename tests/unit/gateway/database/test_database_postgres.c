@@ -4,7 +4,9 @@
 #include "gateway/database/postgres.h"
 #include "tests/unit/gateway/front/store_rig.h"
 
+#include <netinet/in.h>
 #include <pthread.h>
+#include <sys/socket.h>
 
 static struct cbx_store *open_replica(struct rig *rig, const char *replica)
 {
@@ -91,6 +93,33 @@ static void a_statement_that_waits_for_a_lock_is_ended_by_the_server(void **stat
     assert_in_range(cbx_clock_ms() - before, 0, CBX_POSTGRES_DEADLINE_MS + 500);
     PQfinish(other);
     assert_int_equal(try_get(rig.store, "e", &rig.err), 0); /* over the same connection */
+    end(&rig);
+}
+
+/* The server runs the statement after its deadline, and no statement of the next connection before
+ * that. */
+static void a_statement_that_was_given_up_takes_no_effect_after_a_later_one(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 10);
+    add(&rig, "e", "2026");
+    pid_t server = (pid_t)ask_number(&rig, "SELECT pid FROM pg_stat_activity"
+                                           " WHERE datname=current_database()"
+                                           " AND pid<>pg_backend_pid()");
+    assert_true(server > 0);
+    kill(server, SIGSTOP);
+    int given_up = cbx_store_set_decision(rig.store, "e", "first", &rig.err);
+    poll(NULL, 0, CBX_POSTGRES_RETRY_MS);
+    int second = cbx_store_set_decision(rig.store, "e", "second", &rig.err);
+    kill(server, SIGCONT);
+    assert_int_equal(given_up, CBX_EIO);
+    assert_int_equal(second, CBX_EIO);
+    assert_non_null(strstr(rig.err.text, "has not ended the last connection"));
+    await_get(rig.store, "e");
+    assert_int_equal(cbx_store_set_decision(rig.store, "e", "third", &rig.err), 0);
+    poll(NULL, 0, 500);
+    assert_int_equal(ask_number(&rig, "SELECT count(*) FROM executions WHERE decision='third'"), 1);
     end(&rig);
 }
 
@@ -383,6 +412,13 @@ static void a_text_that_is_not_utf_8_is_refused_and_no_failure_of_the_store(void
     static const char *const texts[] = { "\xff", "a\xc3", "\xed\xa0\x80", "\xc0\x80" };
     struct rig rig;
     begin(&rig, 10);
+    CBX_AUTO_JSON options = json_object();
+    for (int i = 0; i < 2; i++) { /* the text of a failure is there */
+        assert_int_equal(
+            cbx_store_add_session(rig.store, "ann", "s", "2026", "p", options, &rig.err),
+            i == 0 ? 0 : CBX_EIO);
+    }
+    assert_int_equal(cbx_store_set_options(rig.store, "s", options, &rig.err), 0);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct cbx_stored_execution e = { .id = "e",
                                           .session = "",
@@ -428,11 +464,49 @@ static void no_error_has_the_password(void **state)
     }
 }
 
+/* Answers the request for TLS with no, and reads on. */
+static void *refuse_tls(void *context)
+{
+    char request[64];
+    CBX_AUTO_FD fd = accept(*(const int *)context, NULL, NULL);
+    if (fd >= 0 && read(fd, request, sizeof(request)) == 8 && write(fd, "N", 1) == 1 &&
+        read(fd, request, sizeof(request)) > 0) {
+        return context; /* it sent its name without TLS */
+    }
+    return NULL;
+}
+
+static void a_server_without_tls_gets_nothing(void **state)
+{
+    (void)state;
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof(at);
+    pthread_t thread;
+    void *leaked = NULL;
+    char url[80], full[CBX_ERR_FULL_BYTES];
+    struct cbx_store *store = NULL;
+    struct cbx_err err = { 0 };
+    CBX_AUTO_FD listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+    assert_int_equal(pthread_create(&thread, NULL, refuse_tls, &listener), 0);
+    snprintf(url, sizeof(url), "postgres://u:password@127.0.0.1:%d/db", ntohs(at.sin_port));
+    assert_int_equal(open_url(url, "", NULL, NULL, &store, &err), CBX_EIO);
+    pthread_join(thread, &leaked);
+    assert_null(leaked);
+    assert_null(strstr(err.text, "127.0.0.1")); /* the detail alone has names of hosts */
+    if (strstr(cbx_err_full(&err, full), "SSL was required") == NULL) {
+        fail_msg("%s", full);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_silent_server_fails_a_call_at_its_deadline),
         cmocka_unit_test(a_statement_that_waits_for_a_lock_is_ended_by_the_server),
+        cmocka_unit_test(a_statement_that_was_given_up_takes_no_effect_after_a_later_one),
         cmocka_unit_test(a_lost_connection_fails_one_call_and_the_next_one_connects),
         cmocka_unit_test(it_works_again_after_a_restart_of_the_server),
         cmocka_unit_test(a_transaction_that_was_cut_has_no_effect),
@@ -446,6 +520,7 @@ int main(void)
         cmocka_unit_test(hostile_texts_are_stored_as_they_are),
         cmocka_unit_test(a_text_that_is_not_utf_8_is_refused_and_no_failure_of_the_store),
         cmocka_unit_test(no_error_has_the_password),
+        cmocka_unit_test(a_server_without_tls_gets_nothing),
     };
     struct cluster cluster;
     if (!cluster_begin(&cluster)) {

@@ -96,10 +96,21 @@ static inline void cluster_end_server(struct cluster *cluster)
 /* Returns false, with the reason on stdout, if there is no server on this machine. */
 static inline bool cluster_begin(struct cluster *cluster)
 {
-    static const char *const args[] = {
-        "initdb", "-D",        "data",       "-U", "codebox", "-A",
-        "trust",  "--no-sync", "--locale=C", "-E", "UTF8",    NULL
-    };
+    /* The order of texts is not the order of their bytes, as in many databases of operators. */
+    static const char *const args[] = { "initdb",
+                                        "-D",
+                                        "data",
+                                        "-U",
+                                        "codebox",
+                                        "-A",
+                                        "trust",
+                                        "--no-sync",
+                                        "--locale=C",
+                                        "-E",
+                                        "UTF8",
+                                        "--locale-provider=icu",
+                                        "--icu-locale=en-US",
+                                        NULL };
     glob_t found = { 0 };
     *cluster = (struct cluster){ 0 };
     if (glob("/usr/lib/postgresql/*/bin/initdb", 0, NULL, &found) != 0) {

@@ -292,6 +292,56 @@ static void rows_of_another_principal_do_not_exist(void **state)
     end(&rig);
 }
 
+static void pages_are_in_the_order_of_bytes(void **state)
+{
+    (void)state;
+    static const char *const ids[] = { "B", "Z-1", "a", "z", "\xc3\xa4" };
+    enum { IDS = sizeof(ids) / sizeof(ids[0]) };
+    struct rig rig;
+    begin(&rig, 10);
+    CBX_AUTO_JSON options = json_object();
+    for (int i = IDS - 1; i >= 0; i--) {
+        assert_int_equal(
+            cbx_store_add_session(rig.store, "ann", ids[i], "2026", "p", options, &rig.err), 0);
+    }
+    struct cbx_store_position after = { 0 };
+    for (int i = 0; i < IDS; i++) {
+        CBX_AUTO_JSON page = NULL;
+        assert_int_equal(cbx_store_page_sessions(rig.store, "ann", &after, 1, &page, &rig.err), 0);
+        assert_string_equal(json_string_value(json_object_get(json_array_get(page, 0), "id")),
+                            ids[i]);
+        snprintf(after.created_at, sizeof(after.created_at), "2026");
+        snprintf(after.key, sizeof(after.key), "%s", ids[i]);
+    }
+    end(&rig);
+}
+
+/* A position comes from a client. */
+static void a_position_that_is_no_number_is_before_the_first(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key;
+        size_t count;
+    } positions[] = { { "", 1 },
+                      { "x", 1 },
+                      { "1x", 0 },
+                      { "99999999999999999999", 0 },
+                      { "-99999999999999999999", 1 } };
+    struct rig rig;
+    begin(&rig, 10);
+    add(&rig, "e", "2026");
+    for (size_t i = 0; i < sizeof(positions) / sizeof(positions[0]); i++) {
+        CBX_AUTO_JSON page = NULL;
+        struct cbx_store_position after = { .created_at = "2026" };
+        snprintf(after.key, sizeof(after.key), "%s", positions[i].key);
+        assert_int_equal(cbx_store_page_history(rig.store, NULL, "s", &after, 9, &page, &rig.err),
+                         0);
+        assert_int_equal(json_array_size(page), positions[i].count);
+    }
+    end(&rig);
+}
+
 static void takes_texts_as_texts(void **state)
 {
     (void)state;
@@ -442,6 +492,8 @@ int main(void)
         cmocka_unit_test(keeps_the_code_of_an_open_session),
         cmocka_unit_test(keeps_sessions_over_a_restart),
         cmocka_unit_test(rows_of_another_principal_do_not_exist),
+        cmocka_unit_test(pages_are_in_the_order_of_bytes),
+        cmocka_unit_test(a_position_that_is_no_number_is_before_the_first),
         cmocka_unit_test(takes_texts_as_texts),
         cmocka_unit_test(serves_many_threads),
         cmocka_unit_test(remembers_which_runs_began_and_by_which_record),
