@@ -27,9 +27,7 @@ from go_templates import read
 FOLDER = 'docker/kubernetes'
 # Operators make these before: README.md has the commands.
 EXISTING = {('ConfigMap', 'codebox-images'): ['images.json'], ('Secret', 'codebox-tokens'): ['tokens.jsonl'],
-            ('Secret', 'codebox-tls'): ['tls.crt', 'tls.key'], ('Secret', 'codebox-peer'): ['tls.crt', 'tls.key', 'ca.crt'], ('Secret', 'codebox-prometheus'): ['token']}
-# Options that a gateway of this source tree may not have yet.
-NEW_OPTIONS = {'replica', 'peer', 'peer-listen', 'peer-certificate', 'peer-key', 'peer-ca', 'tokens'}
+            ('Secret', 'codebox-tls'): ['tls.crt', 'tls.key'], ('Secret', 'codebox-database'): ['url', 'password', 'ca.crt'], ('Secret', 'codebox-peer'): ['tls.crt', 'tls.key', 'ca.crt'], ('Secret', 'codebox-prometheus'): ['token']}
 CLUSTER_WIDE = {'Namespace', 'PriorityClass', 'RuntimeClass'}
 IMAGES = 'registry.example.com/codebox/'
 LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
@@ -53,7 +51,7 @@ def options():
     rows = re.findall(r'^CBX_OPTION\(\w+, *"([a-z-]+)", *\'[^\']*\', *\w+, *(?:"[^"]*"|NULL), *(?:"[^"]*"|NULL), *[^,]+, *[^,]+, *("[a-z]*"|NULL)',
                       read('gateway/cli/settings/cli_options.def'), re.M)
     named = {name for name, commands in rows if 'c' in commands}
-    return named | NEW_OPTIONS | set(re.findall(r'^CBX_SETTINGS_SECTION\((\w+)', read('gateway/cli/settings/sections.def'), re.M))
+    return named | set(re.findall(r'^CBX_SETTINGS_SECTION\((\w+)', read('gateway/cli/settings/sections.def'), re.M))
 
 
 def rights():
@@ -525,7 +523,7 @@ def check_mode(mode):
         check_files()
     elif mode == 'chart':
         check_chart({'seccomp': {'install': True}, 'runtimeClass': {'enabled': True}, 'monitoring': {'serviceMonitor': True},
-                     'tls': {'secret': 'codebox-tls'}})
+                     'tls': {'secret': 'codebox-tls'}, 'database': {'secret': 'codebox-database'}})
     elif mode == 'same':
         check_same(load('base'), render({}))
     else:
