@@ -2,7 +2,7 @@
 // The figures of many sessions and several replicas that need an engine, each with a baseline of
 // the same run. Usage: scale.mjs CODEBOX FOLDER [PART ...]
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { gateways, median, ms, quantile, run, since, sleep, timed } from './gateway.mjs';
 
@@ -101,6 +101,24 @@ const figures = {
     for (const g of [ours, theirs]) { await g.filled(1); sessions.set(g, (await g.ask('POST', '/v1/sessions', {})).session_id); await g.filled(1); }
     await inTurns('a run over a cluster (budget 2 ms more)', 200, [ours, theirs, 'over Docker'], (g) => g.ask('POST', '/v1/executions', { session_id: sessions.get(g), code: 'print(1)' }));
     await Promise.all([ours, theirs].map(async (g) => { await g.ask('DELETE', `/v1/sessions/${sessions.get(g)}`); await g.stop(); }));
+  },
+  // A store in PostgreSQL on this machine, with its fsync, over TCP without TLS, and the one in a file.
+  async store() {
+    const versions = '/usr/lib/postgresql', last = existsSync(versions) && readdirSync(versions).sort((a, b) => a - b).at(-1);
+    if (!last || process.getuid() !== 0) { console.log('PostgreSQL beside SQLite: left out without PostgreSQL, or as another user than root'); return; }
+    const [port, data] = [await freePort(), mkdtempSync('/tmp/codebox-bench-')];
+    const server = (program, ...args) => run('setpriv', ['--reuid', 'postgres', '--regid', 'postgres', '--clear-groups', '--', `${versions}/${last}/bin/${program}`, ...args], { cwd: '/' });
+    await run('chown', ['postgres:postgres', data]);
+    await server('initdb', '-D', `${data}/db`, '-U', 'codebox', '-A', 'trust', '-E', 'UTF8', '--locale=C');
+    await server('pg_ctl', '-D', `${data}/db`, '-w', '-l', `${data}/log`, '-o', `-k ${data} -h localhost -p ${port}`, 'start');
+    const ours = await gateway('postgres', ['--pool-min', '1', '--store', `postgres://codebox@localhost:${port}/postgres?sslmode=disable`]), theirs = await gateway('sqlite', ['--pool-min', '1']);
+    const sessions = new Map();
+    for (const g of [ours, theirs]) { await g.filled(1); sessions.set(g, (await g.ask('POST', '/v1/sessions', {})).session_id); await g.filled(1); }
+    await inTurns('PostgreSQL beside SQLite, a run of print(1)', 200, [ours, theirs, 'with SQLite'], (g) => g.ask('POST', '/v1/executions', { session_id: sessions.get(g), code: 'print(1)' }));
+    await inTurns('PostgreSQL beside SQLite, GET of a session', 200, [ours, theirs, 'with SQLite'], (g) => g.ask('GET', `/v1/sessions/${sessions.get(g)}`));
+    await Promise.all([ours, theirs].map(async (g) => { await g.ask('DELETE', `/v1/sessions/${sessions.get(g)}`); await g.stop(); }));
+    await server('pg_ctl', '-D', `${data}/db`, '-m', 'immediate', 'stop');
+    rmSync(data, { recursive: true });
   },
   // The same request at the replica that has the session, and at the other one.
   async forward() {
