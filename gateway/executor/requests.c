@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Serves the calls of executor.def except runs (executor_run.c). Each call has a function
- * serve_NAME; its row determines its preparation and dispatch. */
+ * Serves the calls of executor.def except runs (executor_run.c) and what is done in a session
+ * without a run (requests_idle.c). Each call has a function serve_NAME; its row determines its
+ * preparation and dispatch. */
 #include "docker/kernel_names.h"
 #include "gateway/executor/callers.h"
 #include "gateway/executor/executor_internal.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/packages/executor_packages.h"
+#include "gateway/executor/requests_internal.h"
 #include "gateway/executor/run/images.h"
 #include "gateway/identity/identity.h"
 #include "gateway/identity/tokens.h"
@@ -19,17 +21,16 @@
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* Takes the reference. */
-static int answer(struct cbx_executor_request *r, json_t *header, struct cbx_str bytes,
-                  struct cbx_err *err)
+int cbx_executor_answer(struct cbx_executor_request *r, json_t *header, struct cbx_str bytes,
+                        struct cbx_err *err)
 {
     CBX_AUTO_JSON owned = header;
     return cbx_wire_send(r->fd, owned, bytes, err);
 }
 
-static int answer_done(struct cbx_executor_request *r, struct cbx_err *err)
+int cbx_executor_answer_done(struct cbx_executor_request *r, struct cbx_err *err)
 {
-    return answer(r, cbx_reply_json(CBX_REPLY_DONE), CBX_STR(""), err);
+    return cbx_executor_answer(r, cbx_reply_json(CBX_REPLY_DONE), CBX_STR(""), err);
 }
 
 static void answer_error(struct cbx_executor_request *r, int code, const struct cbx_err *err)
@@ -51,7 +52,7 @@ static void answer_error(struct cbx_executor_request *r, int code, const struct 
         cbx_sha256_hex(&r->ledger, ledger);
         json_object_set_new(header, "ledger", json_string(ledger));
     }
-    answer(r, header, CBX_STR(""), NULL);
+    cbx_executor_answer(r, header, CBX_STR(""), NULL);
 }
 
 /* --- calls without a session ------------------------------------------------------------------ */
@@ -104,7 +105,7 @@ static int serve_record_failure(struct cbx_executor_request *r,
     json_t *header = cbx_reply_json(CBX_REPLY_RECORDED);
     json_object_set_new(header, "decision", json_string(id));
     json_object_set_new(header, "seq", json_integer((json_int_t)seq));
-    return answer(r, header, CBX_STR(""), err);
+    return cbx_executor_answer(r, header, CBX_STR(""), err);
 }
 
 static int serve_vouch(struct cbx_executor_request *r, const struct cbx_vouch_args *args,
@@ -118,7 +119,7 @@ static int serve_vouch(struct cbx_executor_request *r, const struct cbx_vouch_ar
     }
     json_t *header = cbx_reply_json(CBX_REPLY_DONE);
     json_object_set_new(header, "voucher", json_string(voucher));
-    return answer(r, header, CBX_STR(""), err);
+    return cbx_executor_answer(r, header, CBX_STR(""), err);
 }
 
 static int serve_acknowledge(struct cbx_executor_request *r,
@@ -127,7 +128,7 @@ static int serve_acknowledge(struct cbx_executor_request *r,
 {
     (void)bytes;
     cbx_sessions_acknowledge(r->executor->sessions, args->run.p);
-    return answer_done(r, err);
+    return cbx_executor_answer_done(r, err);
 }
 
 static int serve_reconcile(struct cbx_executor_request *r, const struct cbx_reconcile_args *args,
@@ -135,7 +136,7 @@ static int serve_reconcile(struct cbx_executor_request *r, const struct cbx_reco
 {
     (void)bytes;
     cbx_sessions_reconcile(r->executor->sessions, args->sessions, args->runs);
-    return answer_done(r, err);
+    return cbx_executor_answer_done(r, err);
 }
 
 static int serve_close(struct cbx_executor_request *r, const struct cbx_close_args *args,
@@ -147,7 +148,7 @@ static int serve_close(struct cbx_executor_request *r, const struct cbx_close_ar
     if (failed) {
         return failed;
     }
-    return answer_done(r, err);
+    return cbx_executor_answer_done(r, err);
 }
 
 static int serve_interrupt(struct cbx_executor_request *r, const struct cbx_interrupt_args *args,
@@ -159,7 +160,7 @@ static int serve_interrupt(struct cbx_executor_request *r, const struct cbx_inte
     if (failed) {
         return failed;
     }
-    return answer_done(r, err);
+    return cbx_executor_answer_done(r, err);
 }
 
 /* A run is queued until it has begun, and is in its session after that: the second search finds
@@ -179,7 +180,7 @@ static int serve_cancel(struct cbx_executor_request *r, const struct cbx_cancel_
     if (failed) {
         return failed;
     }
-    return answer_done(r, err);
+    return cbx_executor_answer_done(r, err);
 }
 
 static int serve_input(struct cbx_executor_request *r, const struct cbx_input_args *args,
@@ -194,7 +195,7 @@ static int serve_input(struct cbx_executor_request *r, const struct cbx_input_ar
     if (failed) {
         return failed;
     }
-    return answer_done(r, err);
+    return cbx_executor_answer_done(r, err);
 }
 
 static int serve_feed(struct cbx_executor_request *r, const struct cbx_feed_args *args,
@@ -213,7 +214,7 @@ static int serve_feed(struct cbx_executor_request *r, const struct cbx_feed_args
     }
     json_t *header = cbx_reply_json(CBX_REPLY_DONE);
     json_object_set_new(header, "waiting", json_integer((json_int_t)waiting));
-    return answer(r, header, CBX_STR(""), err);
+    return cbx_executor_answer(r, header, CBX_STR(""), err);
 }
 
 static int serve_list_sessions(struct cbx_executor_request *r,
@@ -225,7 +226,7 @@ static int serve_list_sessions(struct cbx_executor_request *r,
     json_object_set_new(
         header, "sessions",
         cbx_sessions_list(r->executor->sessions, args->session.p, args->principal.p));
-    return answer(r, header, CBX_STR(""), err);
+    return cbx_executor_answer(r, header, CBX_STR(""), err);
 }
 
 static int serve_health(struct cbx_executor_request *r, const struct cbx_health_args *args,
@@ -235,7 +236,7 @@ static int serve_health(struct cbx_executor_request *r, const struct cbx_health_
     (void)bytes;
     json_t *header = cbx_reply_json(CBX_REPLY_DONE);
     cbx_executor_health(r->executor, header);
-    return answer(r, header, CBX_STR(""), err);
+    return cbx_executor_answer(r, header, CBX_STR(""), err);
 }
 
 static int serve_contents(struct cbx_executor_request *r, const struct cbx_contents_args *args,
@@ -265,7 +266,8 @@ static int serve_contents(struct cbx_executor_request *r, const struct cbx_conte
     if (!failed) {
         json_t *header = cbx_reply_json(CBX_REPLY_DONE);
         json_object_set_new(header, "image", json_string(image.id));
-        failed = answer(r, header, cbx_str_of(image.contents != NULL ? image.contents : ""), err);
+        failed = cbx_executor_answer(r, header,
+                                     cbx_str_of(image.contents != NULL ? image.contents : ""), err);
     }
     free(image.contents);
     return failed;
@@ -280,13 +282,10 @@ static int serve_find_layer(struct cbx_executor_request *r, const struct cbx_fin
     }
     json_t *header = cbx_reply_json(CBX_REPLY_DONE);
     json_object_set_new(header, "found", json_boolean(failed == 0));
-    return answer(r, header, CBX_STR(""), err);
+    return cbx_executor_answer(r, header, CBX_STR(""), err);
 }
 
-/* --- calls in a session that no run is in ----------------------------------------------------- */
-
-/* Records a change of a session that has no decision, before the change. Takes the reference. */
-static int record(struct cbx_executor *e, const char *type, json_t *body, struct cbx_err *err)
+int cbx_executor_record(struct cbx_executor *e, const char *type, json_t *body, struct cbx_err *err)
 {
     CBX_AUTO_JSON owned = body;
     struct cbx_audit *audit;
@@ -325,11 +324,11 @@ static int serve_stop(struct cbx_executor_request *r, const struct cbx_stop_args
 #define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
 #include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
-    failed = record(r->executor, "stop", body, err);
+    failed = cbx_executor_record(r->executor, "stop", body, err);
     if (failed) {
         return failed;
     }
-    return answer_done(r, err);
+    return cbx_executor_answer_done(r, err);
 }
 
 static bool is_access(struct cbx_str type)
@@ -365,11 +364,11 @@ static int serve_note(struct cbx_executor_request *r, const struct cbx_note_args
 #define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
 #include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
-    int failed = record(r->executor, args->type.p, body, err);
+    int failed = cbx_executor_record(r->executor, args->type.p, body, err);
     if (failed) {
         return failed;
     }
-    return answer_done(r, err);
+    return cbx_executor_answer_done(r, err);
 }
 
 static int serve_audit_head(struct cbx_executor_request *r, const struct cbx_audit_head_args *args,
@@ -388,7 +387,7 @@ static int serve_audit_head(struct cbx_executor_request *r, const struct cbx_aud
     }
     json_t *header = cbx_reply_json(CBX_REPLY_DONE);
     cbx_claim_write("head", cbx_str_of(head), header);
-    return answer(r, header, CBX_STR(""), err);
+    return cbx_executor_answer(r, header, CBX_STR(""), err);
 }
 
 static int serve_anchor(struct cbx_executor_request *r, const struct cbx_anchor_args *args,
@@ -404,145 +403,7 @@ static int serve_anchor(struct cbx_executor_request *r, const struct cbx_anchor_
     if (failed) {
         return failed;
     }
-    return answer_done(r, err);
-}
-
-static int serve_reset(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
-                       const struct cbx_reset_args *args, struct cbx_str bytes, struct cbx_err *err)
-{
-    (void)bytes;
-    struct cbx_sha256 ledger;
-    if (!cbx_sha256_from_hex(args->ledger, &ledger)) {
-        return cbx_fail(err, CBX_EINVAL, "the ledger is no SHA-256 in hexadecimal digits");
-    }
-    r->ledger = *cbx_sandbox_ledger(sandbox);
-    json_t *body = json_pack("{s:s,s:s,s:s}", "session", args->session.p, "principal",
-                             args->principal.p, "ledger", args->ledger.p);
-    cbx_claim_write("credential", args->credential, body);
-    int failed = record(r->executor, "reset", body, err);
-    if (failed) {
-        return failed;
-    }
-    failed = cbx_sandbox_reset(sandbox, &ledger, err);
-    if (failed) {
-        return failed;
-    }
-    cbx_sandbox_warm(sandbox);
-    return answer_done(r, err);
-}
-
-/* The file is data: code is never loaded from it. A file that code may be loaded from comes with
- * a decision (submit). */
-static int record_upload(struct cbx_executor *e, const struct cbx_put_file_args *args,
-                         struct cbx_str bytes, struct cbx_err *err)
-{
-    char hex[CBX_SHA256_HEX + 1];
-    struct cbx_sha256 hash = cbx_sha256_of(bytes);
-    cbx_sha256_hex(&hash, hex);
-    json_t *body = json_pack("{s:s,s:s,s:s,s:s,s:I}", "session", args->session.p, "principal",
-                             args->principal.p, "path", args->path.p, "sha256", hex, "size",
-                             (json_int_t)bytes.len);
-#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
-#define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
-#include "gateway/ipc/seal/subject.def"
-#undef CBX_SUBJECT
-    return record(e, "upload", body, err);
-}
-
-static int record_reading(struct cbx_executor *e, const struct cbx_get_file_args *args,
-                          struct cbx_err *err)
-{
-    json_t *body = json_pack("{s:s,s:s,s:s}", "session", args->session.p, "principal",
-                             args->principal.p, "path", args->path.p);
-#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
-#define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
-#include "gateway/ipc/seal/subject.def"
-#undef CBX_SUBJECT
-    return record(e, "download", body, err);
-}
-
-static int serve_put_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
-                          const struct cbx_put_file_args *args, struct cbx_str bytes,
-                          struct cbx_err *err)
-{
-    int failed = record_upload(r->executor, args, bytes, err);
-    if (failed) {
-        return failed;
-    }
-    failed = cbx_sandbox_put(sandbox, args->path, bytes, err);
-    if (failed) {
-        return failed;
-    }
-    return answer_done(r, err);
-}
-
-static int serve_get_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
-                          const struct cbx_get_file_args *args, struct cbx_str bytes,
-                          struct cbx_err *err)
-{
-    (void)bytes;
-    CBX_AUTO_DONE(buf) content;
-    cbx_buf_init(&content, CBX_WIRE_BYTES_MAX);
-    int failed = record_reading(r->executor, args, err);
-    if (failed) {
-        return failed;
-    }
-    failed = cbx_sandbox_get(sandbox, args->path, &content, err);
-    CBX_AUTO_DONE(buf) clean;
-    cbx_buf_init(&clean, CBX_WIRE_BYTES_MAX);
-    if (!failed && r->executor->grants.redactor != NULL) {
-        cbx_redact_text(r->executor->grants.redactor, cbx_buf_str(&content), &clean);
-        if (clean.overflow) {
-            failed = cbx_fail(err, CBX_ETOOBIG, "the file is too large");
-        }
-    }
-    struct cbx_str bytes_out =
-        cbx_buf_str(r->executor->grants.redactor != NULL ? &clean : &content);
-    if (failed) {
-        return failed;
-    }
-    return answer(r, cbx_reply_json(CBX_REPLY_DONE), bytes_out, err);
-}
-
-static int serve_list_files(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
-                            const struct cbx_list_files_args *args, struct cbx_str bytes,
-                            struct cbx_err *err)
-{
-    (void)bytes;
-    json_t *list;
-    bool complete;
-    int failed = cbx_sandbox_list(sandbox, args->path, &list, &complete, err);
-    if (failed) {
-        return failed;
-    }
-    json_t *header = cbx_reply_json(CBX_REPLY_DONE);
-    if (r->executor->grants.redactor != NULL) {
-        json_t *clean = cbx_redact_json(r->executor->grants.redactor, list);
-        json_decref(list);
-        list = clean;
-    }
-    json_object_set_new(header, "files", list);
-    json_object_set_new(header, "complete", json_boolean(complete));
-    return answer(r, header, CBX_STR(""), err);
-}
-
-static int serve_delete_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
-                             const struct cbx_delete_file_args *args, struct cbx_str bytes,
-                             struct cbx_err *err)
-{
-    (void)bytes;
-    json_t *body = json_pack("{s:s,s:s,s:s}", "session", args->session.p, "principal",
-                             args->principal.p, "path", args->path.p);
-    cbx_claim_write("credential", args->credential, body);
-    int failed = record(r->executor, "deletion", body, err);
-    if (failed) {
-        return failed;
-    }
-    failed = cbx_sandbox_delete(sandbox, args->path, err);
-    if (failed) {
-        return failed;
-    }
-    return answer_done(r, err);
+    return cbx_executor_answer_done(r, err);
 }
 
 /* Enters the session of a verified caller when it has no run. Leave it with cbx_sessions_leave. */
@@ -589,7 +450,7 @@ static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct 
     if (failed) {                                                                                  \
         return failed;                                                                             \
     }                                                                                              \
-    failed = serve_##name(r, sandbox, &args, bytes, err);                                          \
+    failed = cbx_serve_##name(r, sandbox, &args, bytes, err);                                      \
     cbx_sessions_leave(r->executor->sessions, session);                                            \
     return failed;
 #define CBX_CALL(name, serve, retry, meaning)                                                      \
