@@ -32,7 +32,7 @@ enum {
     IDLE_ANSWER_MS = 3000, /* for the first byte over a link that was idle; then a new one */
     CONFIRM_MAX = 4096,    /* bytes of the response that confirms a link */
     HEADERS_MAX = 64 * 1024,
-    BODY_MAX = 512 * 1024 * 1024,
+    BODY_MAX = 160 * 1024 * 1024, /* a file has at most CBX_WIRE_BYTES_MAX, a result less */
     LIST_MAX = 64 * 1024 * 1024,
     TICK_MS = 500,
     PIECE_BYTES = 64 * 1024,
@@ -47,6 +47,8 @@ struct idle {
 struct cbx_forwarder {
     const struct cbx_replicas *replicas;
     int channel;
+    size_t most_bytes;   /* of all bodies that are collected at the same time */
+    atomic_size_t bytes; /* of these */
     pthread_mutex_t lock;
     struct {
         struct idle items[IDLE_MAX];
@@ -59,8 +61,14 @@ struct cbx_forwarder *cbx_forwarder_new(const struct cbx_replicas *replicas, int
     struct cbx_forwarder *f = cbx_new(sizeof(*f));
     f->replicas = replicas;
     f->channel = channel;
+    f->most_bytes = CBX_FORWARD_BYTES_MAX;
     pthread_mutex_init(&f->lock, NULL);
     return f;
+}
+
+void cbx_forwarder_set_max_bytes(struct cbx_forwarder *f, size_t bytes)
+{
+    f->most_bytes = bytes;
 }
 
 void cbx_forwarder_free(struct cbx_forwarder *f)
@@ -142,6 +150,7 @@ struct transfer {
     struct cbx_response_sink sink;
     struct cbx_response response;
     struct cbx_buf body;
+    size_t counted; /* its bytes in those of the forwarder */
     json_t *relayed;
     bool is_of_page; /* the response may have a Content-Security-Policy of its own */
     bool streams;    /* the response is a stream of events */
@@ -210,6 +219,10 @@ static int take_body(void *context, struct cbx_str piece)
     if (t->stream != NULL) {
         return cbx_http_stream_add(t->stream, piece);
     }
+    t->counted += piece.len;
+    if (atomic_fetch_add(&t->forwarder->bytes, piece.len) + piece.len > t->forwarder->most_bytes) {
+        return CBX_ETOOBIG;
+    }
     return cbx_buf_add(&t->body, piece);
 }
 
@@ -225,6 +238,7 @@ static void transfer_begin(struct transfer *t, size_t max_bytes)
 
 static void transfer_done(struct transfer *t)
 {
+    atomic_fetch_sub(&t->forwarder->bytes, t->counted);
     cbx_response_done(&t->response);
     cbx_buf_done(&t->body);
     json_decref(t->relayed);

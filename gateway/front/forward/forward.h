@@ -14,6 +14,11 @@ struct cbx_forwarder;
 
 /* Makes it over a channel to the process of links (replica_channel.h); both are borrowed. */
 struct cbx_forwarder *cbx_forwarder_new(const struct cbx_replicas *replicas, int channel);
+/* The most bytes of all bodies of responses that are collected at the same time: more fail, so that
+ * a replica that was taken over does not fill the memory. Call it before there are other threads. */
+enum { CBX_FORWARD_BYTES_MAX = 512 * 1024 * 1024 };
+void cbx_forwarder_set_max_bytes(struct cbx_forwarder *forwarder, size_t bytes);
+
 /* NULL is fine. No thread may be in a call. */
 void cbx_forwarder_free(struct cbx_forwarder *forwarder);
 

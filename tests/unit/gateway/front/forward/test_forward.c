@@ -156,6 +156,19 @@ static void a_response_that_is_none_is_502_only_for_what_may_have_an_effect(void
     assert_int_equal(send_request("POST"), 502);
 }
 
+static void a_response_that_is_larger_than_what_may_be_collected_fails(void **state)
+{
+    (void)state;
+    rig.first = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nlarger";
+    cbx_forwarder_set_max_bytes(rig.forwarder, 6);
+    for (int i = 0; i < 3; i++) { /* nothing is held after a response */
+        assert_int_equal(send_request("POST"), 200);
+    }
+    cbx_forwarder_set_max_bytes(rig.forwarder, 5);
+    assert_int_equal(send_request("POST"), 502);
+    assert_int_equal(send_request("GET"), 503);
+}
+
 static void a_replica_does_not_set_the_headers_that_protect_a_browser(void **state)
 {
     (void)state;
@@ -196,6 +209,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_link_that_is_closed_is_replaced, begin, end),
         cmocka_unit_test_setup_teardown(
             a_response_that_is_none_is_502_only_for_what_may_have_an_effect, begin, end),
+        cmocka_unit_test_setup_teardown(a_response_that_is_larger_than_what_may_be_collected_fails,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(a_replica_does_not_set_the_headers_that_protect_a_browser,
                                         begin, end),
     };
