@@ -81,7 +81,7 @@ static const char *const migrations[] = {
     "PRAGMA user_version=10;",
     "CREATE TABLE sets(key TEXT PRIMARY KEY, packages TEXT NOT NULL, made_ms INTEGER NOT NULL);"
     "PRAGMA user_version=11;",
-    /* The statements are those of a database that several gateways share. */
+    /* The same statements run on a database that several gateways share. */
     "ALTER TABLE sessions ADD COLUMN replica TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE executions ADD COLUMN replica TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE sizes ADD COLUMN replica TEXT NOT NULL DEFAULT '';"

@@ -5,7 +5,7 @@
 
 #include "gateway/database/postgres.h"
 
-/* Creates the tables, or migrates those of an older version, completely or not at all; one gateway
+/* Creates the tables, or migrates tables of an older version, completely or not at all; one gateway
  * at a time. On failure the connection is closed. CBX_EIO; CBX_ESTATE if the tables are of a newer
  * version. */
 int cbx_postgres_schema(struct cbx_postgres *postgres, struct cbx_err *err);

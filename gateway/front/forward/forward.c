@@ -150,7 +150,7 @@ struct transfer {
     struct cbx_response_sink sink;
     struct cbx_response response;
     struct cbx_buf body;
-    size_t counted; /* its bytes in those of the forwarder */
+    size_t counted; /* bytes that it added to the forwarder's */
     json_t *relayed;
     bool is_of_page; /* the response may have a Content-Security-Policy of its own */
     bool streams;    /* the response is a stream of events */
