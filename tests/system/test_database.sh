@@ -59,6 +59,17 @@ readable() { cp "$work/password" "$work/readable"; chmod 644 "$work/readable"; r
 ok '  and a password that others can read' readable
 checks() { printf 'store: postgres:///x\n' >"$work/x.yaml"; gives 1 'x.yaml:1:1: ' "$codebox" config check --config "$work/x.yaml"; grep -q 'names no host' "$work/out.txt"; }
 ok 'config check finds the same, with its place' checks
+reaches() {
+    printf '%s\n' "store: $url" "store-password: $work/password" "store-ca: $work/ca.pem" >"$work/x.yaml"
+    gives 0 '' "$codebox" config check --config "$work/x.yaml"
+    lacks 'database' <"$work/out.txt"
+    echo wrong >"$work/wrong"
+    chmod 600 "$work/wrong"
+    sed -i "s|store-password:.*|store-password: $work/wrong|" "$work/x.yaml"
+    gives 0 'password authentication failed' "$codebox" config check --config "$work/x.yaml"
+    lacks 'wrong$' <"$work/out.txt"
+}
+ok '  and warns about a server that it cannot use' reaches
 
 # --- a gateway
 serve() { start_server --pool-min 1 --store "$url" --store-password "$work/password" --store-ca "$work/ca.pem" "$@"; }

@@ -6,6 +6,7 @@
 #include "docker/engine/engine.h"
 #include "docker/kernel_names.h"
 #include "gateway/cli/serve/steps.h"
+#include "gateway/cli/settings/database_options.h"
 #include "gateway/executor/audit/audit.h"
 #include "gateway/front/store/store.h"
 #include "gateway/ipc/master/state.h"
@@ -67,16 +68,24 @@ static int ask_engine(void *context, struct cbx_err *err)
     return find_images(engine, cbx_options_variant(options), err);
 }
 
+/* `serve` waits some time for the server, and does not start without it. */
+static int ask_database(void *context, struct cbx_err *err)
+{
+    return cbx_options_database_try(context, err);
+}
+
 void cbx_serve_check_later(const struct cbx_options *options, struct cbx_problems *problems,
                            struct cbx_problems *warnings)
 {
     static const struct cbx_step of_state[] = { { "state", try_audit }, { "state", try_store } };
-    static const struct cbx_step of_engine[] = { { "docker-host", ask_engine } };
+    static const struct cbx_step of_servers[] = { { "docker-host", ask_engine },
+                                                  { "store", ask_database } };
     struct cbx_err err;
     void *context = (void *)(uintptr_t)options; /* the steps only read it */
     if (problems != NULL) {
         cbx_steps_run(of_state, sizeof(of_state) / sizeof(of_state[0]), context, options, problems,
                       &err);
     }
-    cbx_steps_run(of_engine, 1, context, options, warnings, &err);
+    cbx_steps_run(of_servers, sizeof(of_servers) / sizeof(of_servers[0]), context, options,
+                  warnings, &err);
 }

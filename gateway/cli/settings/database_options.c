@@ -4,9 +4,12 @@
 
 #include "gateway/cli/settings/tls_options.h"
 #include "gateway/database/database_process.h"
+#include "gateway/database/postgres.h"
 
 #include <libpq-fe.h>
 #include <string.h>
+
+enum { URL_MAX = 4 * CBX_TLS_PEM_MAX };
 
 /* The parameters of the URL that are looked at; NULL = not given. Borrowed. */
 struct parameters {
@@ -173,12 +176,28 @@ static int read_authorities(const struct cbx_options *o, struct cbx_pem *out, st
     return cbx_pem_read(&named, out, err);
 }
 
+/* Writes the URL with the password and the mode of TLS. */
+static int write_url(const struct cbx_options *o, struct cbx_buf *url, struct cbx_err *err)
+{
+    bool has_mode = false;
+    int failed = check_url(o, &has_mode, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_buf_add_cstr(url, o->store);
+    failed = add_password(o, url, err);
+    if (!failed && o->store_ca != NULL && !has_mode) {
+        add_parameter(url, "sslmode");
+        cbx_buf_add_cstr(url, "verify-full");
+    }
+    return failed;
+}
+
 int cbx_options_database_read(const struct cbx_options *o, struct cbx_buf *out, struct cbx_err *err)
 {
     static struct cbx_pem authorities;
     CBX_AUTO_DONE(buf) url;
-    bool has_mode = false;
-    cbx_buf_init(&url, CBX_TLS_PEM_MAX * 4);
+    cbx_buf_init(&url, URL_MAX);
     if (o->store == NULL) {
         const char *without = o->store_password != NULL ? "--store-password" : "--store-ca";
         if (o->store_password != NULL || o->store_ca != NULL) {
@@ -186,17 +205,9 @@ int cbx_options_database_read(const struct cbx_options *o, struct cbx_buf *out, 
         }
         return 0;
     }
-    int failed = check_url(o, &has_mode, err);
-    if (!failed) {
-        cbx_buf_add_cstr(&url, o->store);
-        failed = add_password(o, &url, err);
-    }
+    int failed = write_url(o, &url, err);
     if (!failed) {
         failed = read_authorities(o, &authorities, err);
-    }
-    if (!failed && o->store_ca != NULL && !has_mode) {
-        add_parameter(&url, "sslmode");
-        cbx_buf_add_cstr(&url, "verify-full");
     }
     if (!failed) {
         const struct cbx_database_target target = {
@@ -205,6 +216,28 @@ int cbx_options_database_read(const struct cbx_options *o, struct cbx_buf *out, 
             .authorities = { .p = authorities.bytes, .len = authorities.len },
         };
         cbx_database_target_write(&target, out);
+    }
+    explicit_bzero(url.p, url.len);
+    return failed;
+}
+
+int cbx_options_database_try(const struct cbx_options *o, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) url;
+    struct cbx_postgres postgres;
+    cbx_buf_init(&url, URL_MAX);
+    if (o->store == NULL || write_url(o, &url, NULL) != 0) {
+        return 0; /* a step before this one has named it */
+    }
+    if (o->store_ca != NULL) {
+        add_parameter(&url, "sslrootcert");
+        add_encoded(&url, cbx_str_of(o->store_ca));
+    }
+    int failed = cbx_postgres_init(&postgres, url.p, err);
+    if (!failed) {
+        cbx_postgres_start(&postgres);
+        failed = cbx_postgres_connect(&postgres, err);
+        cbx_postgres_done(&postgres);
     }
     explicit_bzero(url.p, url.len);
     return failed;

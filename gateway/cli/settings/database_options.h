@@ -18,4 +18,8 @@
 int cbx_options_database_read(const struct cbx_options *options, struct cbx_buf *out,
                               struct cbx_err *err);
 
+/* Connects to the server of --store and changes nothing; success without --store, and if the options
+ * are malformed. CBX_EIO with the reason; the detail has names of hosts. */
+int cbx_options_database_try(const struct cbx_options *options, struct cbx_err *err);
+
 #endif
