@@ -44,6 +44,11 @@ static void note_end(int signal)
 void cbx_database_target_write(const struct cbx_database_target *target, struct cbx_buf *out)
 {
     const struct cbx_str texts[] = { target->url, target->replica, target->authorities };
+    size_t bytes = 0;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        bytes += texts[i].len + 1;
+    }
+    cbx_buf_reserve(out, bytes); /* a buffer that grows leaves the password behind in the heap */
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         cbx_buf_add(out, texts[i]);
         cbx_buf_add_char(out, '\0');

@@ -102,6 +102,14 @@ survives() {
     call DELETE "/v1/sessions/$(cat "$work/session")" | expect .
 }
 ok '  and survives a restart, with all results' survives
+holders() { # the processes that have the password in memory, as it is or encoded for a URL
+    local password
+    password=$(cat "$work/password")
+    node tests/system/values_in_memory.mjs "$server" "$password" "$(printf %s "$password" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g' | tr a-f A-F)" |
+        awk '$2 > 0 { print $1 }' | sort -u | xargs
+}
+known_by() { [ "$(holders)" = 'cbx-database codebox' ] || { holders; return 1; }; }
+ok 'no process but that of the database, and the master, has the password' known_by
 database_pid() { pgrep -P "$server" -x cbx-database; }
 alone() {
     local pid name

@@ -176,6 +176,14 @@ static int read_authorities(const struct cbx_options *o, struct cbx_pem *out, st
     return cbx_pem_read(&named, out, err);
 }
 
+/* The buffer does not grow later, which would leave the password behind in the heap, and so in
+ * every process that is forked. */
+static void begin_url(struct cbx_buf *url)
+{
+    cbx_buf_init(url, URL_MAX);
+    cbx_buf_reserve(url, URL_MAX - 1);
+}
+
 /* Writes the URL with the password and the mode of TLS. */
 static int write_url(const struct cbx_options *o, struct cbx_buf *url, struct cbx_err *err)
 {
@@ -197,7 +205,7 @@ int cbx_options_database_read(const struct cbx_options *o, struct cbx_buf *out, 
 {
     static struct cbx_pem authorities;
     CBX_AUTO_DONE(buf) url;
-    cbx_buf_init(&url, URL_MAX);
+    begin_url(&url);
     if (o->store == NULL) {
         const char *without = o->store_password != NULL ? "--store-password" : "--store-ca";
         if (o->store_password != NULL || o->store_ca != NULL) {
@@ -225,7 +233,7 @@ int cbx_options_database_try(const struct cbx_options *o, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) url;
     struct cbx_postgres postgres;
-    cbx_buf_init(&url, URL_MAX);
+    begin_url(&url);
     if (o->store == NULL || write_url(o, &url, NULL) != 0) {
         return 0; /* a step before this one has named it */
     }
