@@ -4,6 +4,7 @@
 
 #include "gateway/database/database_ops.h"
 #include "gateway/database/database_wire.h"
+#include "gateway/ipc/ending.h"
 #include "gateway/ipc/jail/files.h"
 #include "gateway/ipc/jail/jail.h"
 #include "policies/base/log.h"
@@ -30,14 +31,6 @@ static struct {
     struct cbx_database *database; /* NULL = not open yet */
     bool in_transaction;
 } process;
-
-static volatile sig_atomic_t ends;
-
-static void note_end(int signal)
-{
-    (void)signal;
-    ends = 1;
-}
 
 /* --- the target ------------------------------------------------------------------------------- */
 
@@ -325,32 +318,20 @@ static int prepare(struct cbx_str bytes, struct cbx_err *err)
     return cbx_jail_sender(false, err);
 }
 
-/* SIGTERM is delivered in ppoll alone: a request that was begun is answered. */
-static void catch_end(sigset_t *waiting)
-{
-    struct sigaction action = { .sa_handler = note_end };
-    sigset_t blocked;
-    sigaction(SIGTERM, &action, NULL);
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGTERM);
-    sigprocmask(SIG_BLOCK, &blocked, waiting);
-    sigdelset(waiting, SIGTERM);
-}
-
 _Noreturn void cbx_database_main(int channel, struct cbx_str bytes)
 {
     struct cbx_err err = { 0 };
     sigset_t waiting;
     prctl(PR_SET_NAME, "cbx-database");
     cbx_log_set_component("database");
-    catch_end(&waiting);
+    cbx_ending_catch(&waiting);
     process.channel = channel;
     process.link = -1;
     if (prepare(bytes, &err) != 0) {
         cbx_log(CBX_LOG_ERROR, "the process of the database: %s", err.text);
         _exit(1);
     }
-    while (ends == 0 || process.in_transaction) {
+    while (!cbx_is_ending() || process.in_transaction) {
         struct pollfd events[] = { { .fd = process.channel, .events = POLLIN },
                                    { .fd = process.link, .events = POLLIN } };
         if (ppoll(events, 2, NULL, &waiting) < 0) {

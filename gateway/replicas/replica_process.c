@@ -3,6 +3,7 @@
  * Connections that are not authenticated have threads of their own. */
 #include "gateway/replicas/replica_process.h"
 
+#include "gateway/ipc/ending.h"
 #include "gateway/ipc/jail/files.h"
 #include "gateway/ipc/jail/jail.h"
 #include "gateway/ipc/threads.h"
@@ -43,13 +44,6 @@ struct process {
 };
 
 static struct process process;
-static volatile sig_atomic_t ends;
-
-static void note_end(int number)
-{
-    (void)number;
-    ends = 1;
-}
 
 static bool make_nonblocking(int fd)
 {
@@ -315,18 +309,6 @@ static int confine(struct cbx_err *err)
     return cbx_jail_replicas(err);
 }
 
-/* SIGTERM is delivered in ppoll alone, so none is missed between the check and the wait. */
-static void catch_end(sigset_t *waiting)
-{
-    struct sigaction action = { .sa_handler = note_end };
-    sigset_t blocked;
-    sigaction(SIGTERM, &action, NULL);
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGTERM);
-    sigprocmask(SIG_BLOCK, &blocked, waiting);
-    sigdelset(waiting, SIGTERM);
-}
-
 /* libcrypto and the resolver read files at their first use. */
 static int prepare(const struct cbx_replicas_config *config, struct cbx_err *err)
 {
@@ -347,7 +329,7 @@ _Noreturn void cbx_replicas_main(int channel, const struct cbx_replicas_config *
     sigset_t waiting;
     prctl(PR_SET_NAME, "cbx-replicas");
     cbx_log_set_component("replicas");
-    catch_end(&waiting);
+    cbx_ending_catch(&waiting);
     process = (struct process){ .channel = channel,
                                 .listening = config->listening,
                                 .replicas = config->replicas,
@@ -361,7 +343,7 @@ _Noreturn void cbx_replicas_main(int channel, const struct cbx_replicas_config *
     process.threads = cbx_threads_new(LINKS_MAX);
     /* those that were ended for others need a moment */
     process.handshake_threads = cbx_threads_new(2 * CBX_HANDSHAKES_MAX);
-    while (ends == 0) {
+    while (!cbx_is_ending()) {
         struct pollfd events[] = { { .fd = process.listening, .events = POLLIN },
                                    { .fd = process.channel, .events = POLLIN } };
         if (ppoll(events, 2, NULL, &waiting) < 0) {
