@@ -254,10 +254,12 @@ const check = () => {
   }
   for (const list of decisions.values()) for (const d of list) if ((outcomes.get(d.id) ?? []).length !== 1) odd.push(`decision ${d.id} (${d.action}) has ${(outcomes.get(d.id) ?? []).length} outcomes`);
   for (const { word, code, cancelled } of keys) {
-    // What an executor admitted and did not begin before it was killed is judged again. One that
-    // was killed before it recorded the outcome of a run leaves an unknown one too.
+    // What was admitted and did not begin, because executor or front was killed, is judged again: its
+    // outcome has the status of a run that did not start. An executor that was killed before it
+    // recorded the outcome of a run leaves an unknown one too.
+    const NOT_STARTED = 0; // CBX_RUN_FAILED
     const all = decisions.get(createHash('sha256').update(code).digest('hex')) ?? [];
-    const own = all.filter((d) => !/^outcome unknown/.test(outcomes.get(d.id)?.[0]?.error ?? ''));
+    const own = all.filter((d) => outcomes.get(d.id)?.[0]?.status !== NOT_STARTED && !/^outcome unknown/.test(outcomes.get(d.id)?.[0]?.error ?? ''));
     again += Math.max(all.length - 1, 0);
     if (own.length > 1 || (all.length === 0 && !cancelled)) odd.push(`${word} has ${own.length} permitted decisions: ${JSON.stringify(all.map((d) => [d.id, outcomes.get(d.id)?.map((o) => [o.status, o.error])]))}`);
   }
