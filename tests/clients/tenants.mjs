@@ -82,7 +82,7 @@ await check('nothing that bob tried has changed what ann has', async () => {
 
 await check('nobody does anything without a token, and routes that are public say nothing', async () => {
   for (const [path, methods] of Object.entries(api.paths)) {
-    const open = ['/healthz', '/readyz', '/openapi.json', '/docs'].includes(path);
+    const open = ['/healthz', '/livez', '/readyz', '/openapi.json', '/docs'].includes(path);
     for (const [name, operation] of Object.entries(methods)) {
       must((operation.security?.length === 0) === open, `${name} ${path}: the description says otherwise`);
       const method = name.toUpperCase(), target = path.replace('{id}', session).replace('{path}', 'secret.txt');
