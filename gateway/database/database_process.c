@@ -87,7 +87,7 @@ static int read_target(struct cbx_str bytes, struct cbx_err *err)
     if (!cbx_database_target_read(bytes, &target)) {
         return cbx_fail(err, CBX_EPROTO, "the target of the database is malformed");
     }
-    cbx_buf_init(&url, 64 * 1024);
+    cbx_buf_init(&url, target.url.len + 64); /* with the parameter for the authorities */
     cbx_buf_add(&url, target.url);
     int failed = add_authorities(target.authorities, &url, err);
     process.url = cbx_buf_take(&url);

@@ -316,6 +316,13 @@ static int store_again(struct cbx_job *job, const char *status, const char *now,
     return failed;
 }
 
+/* Stores the reason in place of results that the store does not take. */
+static void store_reason(struct cbx_job *job, const char *now, const struct cbx_err *err)
+{
+    CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);
+    cbx_store_set_execution(job->service->store, job->id, "error", now, results, NULL);
+}
+
 /* Stores the outcome; only then the sandbox may drop the result. */
 static void finish(struct run *run, struct cbx_outcome *outcome, int failed, struct cbx_err *err)
 {
@@ -342,17 +349,19 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     json_object_set(execution, "results", results);
     CBX_AUTO_JSON json = cbx_execution_json(execution);
     if (stored != 0 && !waits) {
-        CBX_AUTO_JSON short_results =
-            json_pack("{s:[],s:[],s:s}", "output", "files", "error", store_err.text);
-        cbx_store_set_execution(job->service->store, job->id, "error", now, short_results, NULL);
+        store_reason(job, now, &store_err);
     }
     answer(job, json, err); /* a client with the response finds the same in the store */
     if (waits) {
         cbx_log(CBX_LOG_WARNING, "execution %s: its results wait in the sandbox: %s", job->id,
                 store_err.text);
         stored = store_again(job, status, now, results, &store_err);
+        waits = stored == CBX_EIO; /* the gateway ends: the next one stores them */
+        if (stored != 0 && !waits) {
+            store_reason(job, now, &store_err);
+        }
     }
-    if (!waits || stored == 0) {
+    if (!waits) {
         cbx_outcome_acknowledge(job->service->flow, outcome);
     }
 }
