@@ -169,12 +169,18 @@ static bool is_constant(const struct cbx_value *v)
            v->kind == CBX_V_MAP;
 }
 
-/* Returns true for names that nothing binds, and for functions of the source: "anything"
- * represents them well enough. */
+/* Returns true for a member of another file of the program: "./x.mjs.run", "..x.run". */
+static bool is_of_own_file(struct cbx_str name)
+{
+    return name.len > 0 && (name.p[0] == '.' || name.p[0] == '/');
+}
+
+/* Returns true for names that nothing binds, names of the program's other files, and functions of
+ * the source: "anything" represents them well enough. */
 static bool is_spare(const struct cbx_value *v)
 {
     return v->kind == CBX_V_FUNCTION || v->kind == CBX_V_PARTIAL ||
-           (v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE);
+           (v->kind == CBX_V_NAME && (v->number == CBX_NAME_BARE || is_of_own_file(v->text)));
 }
 
 /* Returns the index of the alternative to drop from a full set: a constant, else a spare one;

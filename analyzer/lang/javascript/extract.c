@@ -386,5 +386,5 @@ const struct cbx_lang_code cbx_lang_code_javascript = { .grammar = tree_sitter_j
                                                         .extract = cbx_extract_javascript,
                                                         .between = CBX_JS_BETWEEN,
                                                         .around_file = cbx_js_around_file,
-                                                        .mend = cbx_jsx_mend,
+                                                        .mend = cbx_js_mend,
                                                         .misnames = cbx_js_misnames };

@@ -28,6 +28,13 @@ const struct cbx_grammar *cbx_js_grammar(const TSTree *tree);
 const TSLanguage *cbx_tsx_grammar(void);
 struct cbx_str cbx_jsx_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar);
 
+/* cbx_lang_code.mend of JavaScript and TypeScript. */
+struct cbx_str cbx_js_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar);
+bool cbx_js_is_name_byte(char c);
+/* Returns the word at *at, after blanks and comments; empty if there is none. *at becomes the
+ * offset behind it. */
+struct cbx_str cbx_js_next_word(struct cbx_str text, size_t *at);
+
 /* Finds a name with a typographic character: the misnames of cbx_lang_code. Looks at the first
  * 1,000 such characters of the text. */
 bool cbx_js_misnames(const TSTree *tree, struct cbx_str text, uint32_t *start, uint32_t *end);
