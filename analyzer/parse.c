@@ -190,14 +190,52 @@ static bool is_in_text(TSNode root, uint32_t byte)
     TSNode node = ts_node_descendant_for_byte_range(root, byte, byte + 1);
     const char *type = ts_node_is_null(node) ? "" : ts_node_type(node);
     return strstr(type, "string") != NULL || strstr(type, "comment") != NULL ||
-           strstr(type, "heredoc") != NULL || strstr(type, "regex") != NULL;
+           strstr(type, "heredoc") != NULL || strstr(type, "regex") != NULL ||
+           strcmp(type, "jsx_text") == 0;
+}
+
+/* Returns true for symbols that people see, and that no name of a language may have. */
+static bool is_symbol(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = { { 0x00A9, 0x00A9 }, { 0x00AE, 0x00AE }, { 0x203C, 0x203C },  { 0x2049, 0x2049 },
+                   { 0x2122, 0x2122 }, { 0x2139, 0x2139 }, { 0x2190, 0x21FF },  { 0x2300, 0x27BF },
+                   { 0x2934, 0x2935 }, { 0x2B00, 0x2BFF }, { 0x3030, 0x3030 },  { 0x303D, 0x303D },
+                   { 0x3297, 0x3297 }, { 0x3299, 0x3299 }, { 0x1F000, 0x1FAFF } };
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (c >= ranges[i].first && c <= ranges[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A character, and the two before it. */
+struct characters {
+    uint32_t code, before, earlier;
+};
+
+/* Returns true for the characters that are a part of an emoji (UTS #51): a selector of its form
+ * behind a symbol or before a keycap, or a joiner behind either. */
+static bool is_of_emoji(const struct characters *at, struct cbx_str rest)
+{
+    enum { TEXT_FORM = 0xFE0E, EMOJI_FORM = 0xFE0F, JOINER = 0x200D };
+    bool digit = at->before < 0x80 && at->before != 0 && strchr("#*0123456789", (int)at->before);
+    if (at->code == TEXT_FORM || at->code == EMOJI_FORM) {
+        return is_symbol(at->before) || (digit && cbx_str_starts(rest, CBX_STR("\u20E3")));
+    }
+    return at->code == JOINER &&
+           (is_symbol(at->before) || (at->before == EMOJI_FORM && is_symbol(at->earlier)));
 }
 
 static void note_invisible(TSTree *tree, struct cbx_str text, struct cbx_facts *facts)
 {
     int found = 0;
+    struct characters at = { 0 };
     for (size_t i = 0; i + 1 < text.len && found < SYNTAX_MAX; i++) {
         unsigned char c = (unsigned char)text.p[i];
+        at = (struct characters){ c, at.code, at.before };
         if (c < 0xC2) {
             continue;
         }
@@ -206,7 +244,9 @@ static void note_invisible(TSTree *tree, struct cbx_str text, struct cbx_facts *
         for (size_t k = 1; k < len && i + k < text.len; k++) {
             code = code << 6 | ((unsigned char)text.p[i + k] & 0x3F);
         }
-        if (is_invisible(code) && !is_in_text(ts_tree_root_node(tree), (uint32_t)i)) {
+        at.code = code;
+        if (is_invisible(code) && !is_of_emoji(&at, cbx_str_sub(text, i + len, text.len)) &&
+            !is_in_text(ts_tree_root_node(tree), (uint32_t)i)) {
             cbx_facts_add_note(facts, CBX_FACT_BIDI, cbx_arena_note(facts->arena, "U+%04X", code),
                                (uint32_t)i, (uint32_t)(i + len));
             found++;

@@ -263,6 +263,39 @@ static bool condition_holds(const struct cbx_policy *policy, const struct cbx_st
                         : any_value_holds(&at, w, arg);
 }
 
+/* Returns true if the argument is what the call writes, or says how: no path. */
+static bool is_content(const struct cbx_fact *fact, const struct cbx_arg *arg)
+{
+    static const struct content {
+        const char *name; /* NULL: of any name */
+        uint32_t from;    /* the first position that is content */
+        bool method;
+        const char *keyword;
+    } contents[] = {
+#define CBX_CONTENT(name, from)   { name, from, false, NULL },
+#define CBX_CONTENT_METHOD(name)  { name, 1, true, NULL },
+#define CBX_CONTENT_KEYWORD(word) { NULL, 0, false, word },
+#include "analyzer/facts/contents.def"
+#undef CBX_CONTENT
+#undef CBX_CONTENT_METHOD
+#undef CBX_CONTENT_KEYWORD
+    };
+    const char *dot = fact->name.len > 0 ? memrchr(fact->name.p, '.', fact->name.len) : NULL;
+    size_t begin = dot != NULL ? (size_t)(dot - fact->name.p) + 1 : 0;
+    struct cbx_str word = cbx_str_sub(fact->name, begin, fact->name.len);
+    bool unbound = cbx_str_starts(fact->name, CBX_STR("*.")); /* the object is not known */
+    for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
+        const struct content *row = &contents[i];
+        uint32_t from = row->from - (row->method && unbound);
+        if (row->name == NULL ? cbx_str_is(arg->keyword, row->keyword)
+                              : arg->keyword.len == 0 && arg->position >= from &&
+                                    cbx_str_glob(cbx_str_of(row->name), word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_strs *folders,
                          const struct cbx_fact *fact, bool any_climb, struct cbx_arena *arena,
                          struct cbx_str *path)
@@ -270,6 +303,9 @@ bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_strs *fo
     struct where at = { .arena = arena, .folders = folders, .fact = fact, .any_climb = any_climb };
     for (uint32_t i = 0; i < fact->arg_count; i++) {
         const struct cbx_arg *arg = &fact->args[i];
+        if (is_content(fact, arg)) {
+            continue;
+        }
         const struct cbx_str *texts = arg->known ? &arg->value : arg->texts;
         uint32_t count = arg->known ? arg->constant : arg->text_count;
         for (uint32_t k = 0; k < count; k++) {

@@ -287,14 +287,30 @@ static int end_piece(struct reading *r, struct cbx_piece_maker *maker, const cha
     return failed;
 }
 
-/* The body of a here-document is the program: RUN <<EOF. Its first line may name another
- * interpreter than the shell. */
-static int take_script(struct reading *r, struct line body)
+/* Returns the interpreter that the words behind a here-document's name are: RUN <<EOF bash -e.
+ * Without a language if they are another command. */
+static struct cbx_filetype interpreter_of(struct reading *r, struct cbx_str words)
+{
+    for (size_t i = 0; i < words.len; i++) {
+        if (!isalnum((unsigned char)words.p[i]) && strchr("_/.- ", words.p[i]) == NULL) {
+            return (struct cbx_filetype){ 0 };
+        }
+    }
+    if (words.len == 0) {
+        return (struct cbx_filetype){ 0 };
+    }
+    return cbx_filetype_of_head(CBX_JOIN(r->arena, CBX_STR("#!/usr/bin/env "), words));
+}
+
+/* The body of a here-document is the program: RUN <<EOF. The words behind the name, or its first
+ * line, may name another interpreter than the shell. */
+static int take_script(struct reading *r, struct line body, struct cbx_filetype type)
 {
     CBX_AUTO_DONE(piece_maker) maker;
     cbx_piece_maker_init(&maker, r->arena, r->file);
-    struct cbx_str text = cbx_str_sub(r->file, body.start, body.end);
-    struct cbx_filetype type = cbx_filetype_of_head(text);
+    if (type.lang == NULL && type.foreign.len == 0) {
+        type = cbx_filetype_of_head(cbx_str_sub(r->file, body.start, body.end));
+    }
     if (type.lang == NULL && type.foreign.len > 0) {
         return fail_at(r, body.start, "a program in a language without an analyzer");
     }
@@ -365,15 +381,20 @@ static int read_command(struct reading *r, uint32_t at, struct line line, bool h
     uint32_t behind;
     skip_flag_lines(r, &at, &line);
     struct heredoc h = find_heredoc(r->file, at, line.end);
-    bool script = heredocs && h.word.len > 0 && h.start == at &&
-                  skip_blanks(r->file, h.behind, line.end) == line.end;
+    struct cbx_filetype interpreter = { 0 };
+    bool script = heredocs && h.word.len > 0 && h.start == at;
+    if (script) {
+        uint32_t rest = skip_blanks(r->file, h.behind, line.end);
+        interpreter = interpreter_of(r, cbx_str_sub(r->file, rest, line.end));
+        script = rest == line.end || interpreter.lang != NULL || interpreter.foreign.len > 0;
+    }
     if (script) {
         struct line body;
         int failed = read_heredoc(r, &h, &body);
         if (failed) {
             return failed;
         }
-        return take_script(r, body);
+        return take_script(r, body, interpreter);
     }
     bool array = at < line.end && r->file.p[at] == '[';
     if (array && take_words(r, continued(r, at, line, &behind), &maker)) {

@@ -1,0 +1,2 @@
+echo ⚠️ careful
+printf "%s\n" ✅ ❤️ 👩‍💻 ❤️‍🔥 1️⃣ #️⃣ ™️

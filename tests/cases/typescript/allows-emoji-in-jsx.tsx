@@ -1,0 +1,2 @@
+const Warning = () => <p>⚠️ x ❤️ 👩‍💻</p>;
+console.log(Warning);
