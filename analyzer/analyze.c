@@ -161,6 +161,7 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
                                  .arena = s->arena,
                                  .facts = &s->facts,
                                  .past = s->request->past,
+                                 .headers = s->request->headers,
                                  .project = s->request->build != CBX_BUILD_NONE,
                                  .places = s->request->folder.len > 0 ? &places : NULL,
                                  .deadline_ms = cbx_parse_deadline(s->request->budget_ms) };

@@ -28,6 +28,9 @@ struct cbx_analysis {
     struct cbx_str language;
     struct cbx_str principal;    /* principal, for exceptions; may be empty */
     const struct cbx_past *past; /* past of the session; NULL = empty */
+    /* Files that a source in C may name in #include, as entries (policies/ledger.h). Their macros
+     * are read, and no other code of theirs. NULL = none. */
+    const struct cbx_buf *headers;
     /* Folders besides /workspace that the source may write to, as straight absolute paths:
      * writable mounts. NULL = none. */
     const struct cbx_strs *folders;

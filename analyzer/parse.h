@@ -56,7 +56,8 @@ struct cbx_parsed {
     /* If not NULL, it receives the functions of the text, whose bodies may run later than the
      * text. */
     struct cbx_ranges *functions;
-    const struct cbx_past *past; /* files of the session, for #include; or NULL */
+    const struct cbx_past *past;   /* files of the session, for #include; or NULL */
+    const struct cbx_buf *headers; /* files whose macros are read for #include; or NULL */
     /* Of a program with a past: the data from which the past is recalled; the new part of the
      * text, and the destination of its summary, or NULL (lang/summary.h). */
     struct cbx_recall *recall;

@@ -105,6 +105,16 @@ no_colour() { colours NO_COLOR=1 && return 1; colours NO_COLOR=; colours TERM=xt
 ok 'a terminal gets colour unless NO_COLOR is set and not empty' no_colour
 globs() { [ "$(paths --include '*.py' --exclude 'a/' tree)" = tree/z.py ]; [ "$(paths --include 'tree/a/' --include '*.zz' --exclude '*.sh' tree | tr '\n' ' ')" = 'tree/a/b/x.js tree/a/y.py ' ]; }
 ok 'globs choose what is checked in folders' globs
+# --- headers of a project
+mkdir -p lab/include lab/src
+printf '#define EACH(x, list) for (x = list; x; x = x->next)\n#define RUN(x) system(x)\n#define UNUSED __attribute__((unused))\n' >lab/include/each.h
+printf '#include <stdlib.h>\n#include "each.h"\nstruct e { struct e *next; };\nint f(struct e *l, UNUSED int z)\n{\n    struct e *x;\n    int n = 0;\n    EACH(x, l) { n++; }\n    return n;\n}\n' >lab/src/a.c
+sed 's/n++;/RUN("id");/' lab/src/a.c >lab/src/b.c
+ok 'a file in C is read with the macros of the headers of its project' gives 0 '0 denied' "$lint" lab/src/a.c
+ok '  and judged by what they are' gives 1 'lab/src/b.c:8:18: deny [c.process] system' "$lint" lab/src/b.c
+ok '  which a link gives to no file' bash -c "ln -sf ../include/each.h lab/src/each.h && mkdir -p apart && cp lab/src/a.c apart && ! $lint apart/a.c >/dev/null"
+rm lab/src/each.h
+
 explicit() { printf '*\n' >tree/.gitignore; [ -z "$(paths tree)" ] && [ "$(paths tree/z.py)" = tree/z.py ] && [ "$(paths --no-ignore tree | wc -l)" = 4 ]; "$lint" tree 2>err.txt; cat err.txt; grep -q 'skipped: 3 hidden (tree/.h.py), 2 left out by .gitignore (tree/z.py), 2 folders of dependencies' err.txt; rm tree/.gitignore; }
 ok 'a file that is named is checked even when .gitignore lists it; omitted files are counted' explicit
 

@@ -44,6 +44,9 @@ void cbx_c_tokens_read(struct cbx_parsed *parsed, struct cbx_str text, struct cb
 void cbx_c_preprocess(struct cbx_parsed *parsed, const struct cbx_c_tokens *in,
                       struct cbx_c_tokens *out);
 
+/* Removes the attributes that change nothing of what a program does. */
+void cbx_c_drop_attributes(struct cbx_c_tokens *tokens);
+
 /* Returns the name of a C library function in rules: without "__builtin_", leading underscores
  * and "64". */
 struct cbx_str cbx_c_canonical(struct cbx_str name);

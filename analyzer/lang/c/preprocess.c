@@ -32,6 +32,7 @@ struct preprocessor {
     /* first_text: number of outer texts that do not continue now */
     int text_count, first_text;
     int includes; /* number of included texts so far */
+    int headers;  /* number of headers that are being read, each by the one before */
     /* `in` is a version of a file that a newer one has replaced: nothing in it is certain */
     bool older;
     struct condition conditions[CONDITIONS_MAX];
@@ -183,30 +184,38 @@ static const struct {
 
 static void settle(struct preprocessor *p);
 
-static void add_known(struct preprocessor *p, const char *header)
+/* Reads the directives of a text, without a fact and without its other tokens. */
+static void read_quietly(struct preprocessor *p, struct cbx_str text)
 {
     const struct preprocessor before = *p;
     struct cbx_parsed quiet = *p->r.parsed;
     struct cbx_facts nowhere = { .arena = p->r.arena };
+    struct cbx_c_tokens tokens = { 0 };
     quiet.facts = &nowhere;
+    cbx_c_tokens_read(&quiet, text, &tokens);
     p->r.parsed = &quiet;
     p->first_text = p->text_count;
-    for (size_t i = 0; i < sizeof(known_macros) / sizeof(known_macros[0]); i++) {
-        bool same = header == NULL || known_macros[i].header == NULL
-                        ? header == known_macros[i].header
-                        : strcmp(header, known_macros[i].header) == 0;
-        struct cbx_c_tokens tokens = { 0 };
-        if (same) {
-            cbx_c_tokens_read(&quiet, cbx_str_of(known_macros[i].text), &tokens);
-            p->in = &tokens;
-            p->at = 0;
-            settle(p);
-        }
+    p->in = &tokens;
+    for (p->at = 0; p->at < tokens.count && !p->r.gave_up; p->at++) {
+        settle(p);
     }
     p->r.parsed = before.r.parsed;
     p->in = before.in;
     p->at = before.at;
     p->first_text = before.first_text;
+    p->depth = before.depth;
+}
+
+static void add_known(struct preprocessor *p, const char *header)
+{
+    for (size_t i = 0; i < sizeof(known_macros) / sizeof(known_macros[0]); i++) {
+        bool same = header == NULL || known_macros[i].header == NULL
+                        ? header == known_macros[i].header
+                        : strcmp(header, known_macros[i].header) == 0;
+        if (same) {
+            read_quietly(p, cbx_str_of(known_macros[i].text));
+        }
+    }
 }
 
 /* --- files of the session --------------------------------------------------------------------- */
@@ -256,6 +265,24 @@ static bool pop_text(struct preprocessor *p)
     p->at = text->at;
     p->older = text->older;
     return true;
+}
+
+/* Reads the macros of a project's header of this name. */
+static void read_header(struct preprocessor *p, struct cbx_str name)
+{
+    const struct cbx_buf *headers = p->r.parsed->headers;
+    struct cbx_str rest = headers != NULL ? cbx_buf_str(headers) : (struct cbx_str){ 0 };
+    struct cbx_entry file;
+    while (p->headers < INCLUDES_MAX && p->includes < INCLUDES_OF_ALL_MAX &&
+           cbx_entry_next(&rest, &file)) {
+        if (is_included(&file, name)) {
+            p->headers++;
+            p->includes++;
+            read_quietly(p, file.text);
+            p->headers--;
+            return;
+        }
+    }
 }
 
 /* Includes all versions of the session's file of this name, the newest first: the compiler may
@@ -309,6 +336,7 @@ static void include(struct preprocessor *p, const struct cbx_c_tokens *line, uin
         cbx_facts_add(facts, CBX_IS_LITERAL, name, start, end);
         add_known(p, cbx_arena_copy(p->r.arena, name).p);
         include_file(p, name, start, end);
+        read_header(p, name);
     }
 }
 
@@ -532,6 +560,7 @@ void cbx_c_preprocess(struct cbx_parsed *parsed, const struct cbx_c_tokens *in,
                          out);
         }
     }
+    cbx_c_drop_attributes(out);
     if (p->r.gave_up) {
         cbx_facts_add_special(parsed->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("macros"), 0, 1);
     }

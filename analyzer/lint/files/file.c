@@ -6,6 +6,7 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/dump.h"
+#include "analyzer/lint/files/c_headers.h"
 #include "analyzer/lint/files/kind.h"
 #include "analyzer/lint/files/suppress.h"
 #include "analyzer/lint/watch.h"
@@ -278,6 +279,28 @@ static void add_to_past(struct cbx_lint_check *c, const struct cbx_analysis *req
     }
 }
 
+/* Judges source in C that cannot be read again with the macros of the project's headers, and keeps
+ * the second decision if the source can be read then. */
+static int judge_with_headers(struct cbx_lint_check *c, struct cbx_analysis *request,
+                              struct cbx_decision *decision)
+{
+    CBX_AUTO_DONE(buf) headers;
+    cbx_buf_init(&headers, CBX_HEADERS_MAX_BYTES * 2);
+    if (!has_unreadable(decision) || !cbx_str_is(request->language, "c") || c->file.path.len == 0) {
+        return 0;
+    }
+    cbx_headers_collect(c->file.path, request->source, &headers);
+    if (headers.len == 0 || headers.overflow) {
+        return 0;
+    }
+    request->headers = &headers;
+    cbx_arena_reset(&c->worker->analysis);
+    int failed =
+        cbx_analyze(c->lint->report.policy, request, &c->worker->analysis, decision, c->err);
+    request->headers = NULL;
+    return failed;
+}
+
 int cbx_lint_check_cell(struct cbx_lint_check *c, const struct cbx_cell *cell,
                         const struct cbx_program *program, size_t index)
 {
@@ -297,6 +320,9 @@ int cbx_lint_check_cell(struct cbx_lint_check *c, const struct cbx_cell *cell,
         return dump(c, &request);
     }
     int failed = cbx_analyze(policy, &request, &c->worker->analysis, &decision, c->err);
+    if (!failed) {
+        failed = judge_with_headers(c, &request, &decision);
+    }
     if (failed) {
         return failed;
     }
