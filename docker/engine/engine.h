@@ -49,7 +49,8 @@ struct cbx_engine_abilities {
     /* true if it can build an image from a Dockerfile of FROM and COPY, as layers of packages
      * need */
     bool builds_layers;
-    bool cluster; /* true if sandboxes are Pods of a cluster */
+    bool cluster;     /* true if sandboxes are Pods of a cluster */
+    bool keeps_ended; /* true if a container that has ended is there until it is removed */
 };
 const struct cbx_engine_abilities *cbx_engine_abilities(const struct cbx_engine *engine);
 

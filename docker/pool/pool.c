@@ -127,8 +127,12 @@ void cbx_pool_stop(struct cbx_pool *pool)
         pthread_join(pool->threads[i], NULL);
     }
     pool->thread_count = 0;
-    while (pool->removals != NULL) {
-        cbx_pool_drop(pool, pool->removals); /* they are being ended; the engine removes them */
+    bool removes = cbx_engine_abilities(pool->engine)->keeps_ended;
+    while (pool->removals != NULL) { /* they are being ended */
+        /* An engine that fails once is away: what is left, the next gateway removes. */
+        removes =
+            removes && cbx_engine_container_remove(pool->engine, pool->removals->id, NULL) == 0;
+        cbx_pool_drop(pool, pool->removals);
     }
 }
 

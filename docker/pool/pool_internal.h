@@ -24,7 +24,7 @@ struct cbx_pool_profile {
     char kernel[32]; /* empty = free slot */
     struct cbx_limits limits;
     struct cbx_sandbox_layer layer;
-    bool prewarmed;
+    bool prewarmed, failing;    /* failing: the last one could not be made */
     int64_t used_ms, refill_ms; /* time of its last use; earliest time of a replacement */
     int want, making;           /* number to keep ready; number being created or checked */
     struct cbx_pool_ready ready[CBX_POOL_READY_MAX];

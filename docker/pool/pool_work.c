@@ -3,6 +3,7 @@
  */
 #include "docker/pool/pool_internal.h"
 #include "policies/base/list.h"
+#include "policies/base/log.h"
 #include "policies/base/memory.h"
 #include "policies/base/time/clock.h"
 #include "policies/base/time/deadline.h"
@@ -172,6 +173,23 @@ static void fail_waiter(struct cbx_pool *pool, struct cbx_pool_profile *p, int f
     }
 }
 
+/* Logs that sandboxes of a profile cannot be made, and that they can again: once for each change,
+ * because a pool that has none tries again every few seconds. */
+static void note_making(const struct cbx_pool *pool, struct cbx_pool_profile *p, bool fails,
+                        const struct cbx_err *err)
+{
+    if (p->failing == fails || pool->ending) {
+        return;
+    }
+    p->failing = fails;
+    if (fails) {
+        cbx_log(CBX_LOG_ERROR, "no %s sandbox can be made: %s", p->kernel,
+                cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    } else {
+        cbx_log(CBX_LOG_INFO, "%s sandboxes can be made again", p->kernel);
+    }
+}
+
 static void make_one(struct cbx_pool *pool, struct cbx_pool_profile *p)
 {
     struct cbx_limits limits = p->limits;
@@ -186,6 +204,7 @@ static void make_one(struct cbx_pool *pool, struct cbx_pool_profile *p)
                                      &sandbox, &err);
     pthread_mutex_lock(&pool->lock);
     p->making--;
+    note_making(pool, p, failed != 0, &err);
     if (failed) {
         fail_waiter(pool, p, failed, &err);
     } else {

@@ -488,7 +488,8 @@ int cbx_kubernetes_open(const char *host, struct cbx_engine **out, struct cbx_er
     CBX_AUTO(engine) engine = &kube->engine;
     engine->ops = &ops;
     kube->ended_keep_ms = CBX_KUBE_ENDED_KEEP_MS;
-    engine->abilities = (struct cbx_engine_abilities){ .name = "Kubernetes", .cluster = true };
+    engine->abilities =
+        (struct cbx_engine_abilities){ .name = "Kubernetes", .cluster = true, .keeps_ended = true };
     pthread_mutex_init(&kube->lock, NULL);
     cbx_handles_init(&kube->handles);
     int failed = cbx_cluster_read(host, &kube->cluster, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The pool against a scripted engine: the sandbox that each call gets, prewarming, waiting, and the
  * removal of every created sandbox. */
+#include "docker/engine/engine_ops.h"
 #include "tests/unit/docker/pool_rig.h"
 
 /* --- taking ----------------------------------------------------------------------------------- */
@@ -375,6 +376,23 @@ static void stopping_ends_every_sandbox_that_is_ready(void **state)
     assert_int_equal(stats().ready, 0);
 }
 
+/* On a cluster nothing removes a Pod that has ended. */
+static void stopping_removes_what_its_engine_keeps(void **state)
+{
+    (void)state;
+    struct cbx_sandbox *sandbox = NULL;
+    engine->abilities.keeps_ended = true;
+    make_pool(&(struct cbx_pool_config){ .min = 2 });
+    cbx_pool_prewarm(pool, "python", &limits);
+    AWAIT_STATS(ready, 2);
+    assert_int_equal(take("s1", &sandbox, NULL), 0);
+    cbx_pool_discard(pool, sandbox);
+    cbx_pool_stop(pool);
+    for (int i = 0; i < fake.count; i++) {
+        assert_true(fake.containers[i].removed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +419,7 @@ int main(void)
         TEST(an_adopted_sandbox_counts_against_max),
         TEST(stopping_fails_waiting_calls_and_ends_ready_sandboxes),
         TEST(stopping_ends_every_sandbox_that_is_ready),
+        TEST(stopping_removes_what_its_engine_keeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
