@@ -946,5 +946,6 @@ const struct cbx_lang_code cbx_lang_code_python = { .grammar = tree_sitter_pytho
                                                     .extract = cbx_extract_python,
                                                     .between = CBX_PY_BETWEEN,
                                                     .reads_error = cbx_py_reads_error,
+                                                    .correct = cbx_py_correct,
                                                     .misindents = cbx_indent_find,
                                                     .cookie = true };

@@ -34,6 +34,9 @@ enum cbx_py_call {
 const struct cbx_grammar *cbx_py_grammar(void);
 bool cbx_py_reads_error(TSNode error, struct cbx_str text);
 
+/* cbx_lang_code.correct: `f"{title:=^40}"` without the equals sign. Linear in the text. */
+struct cbx_str cbx_py_correct(const struct cbx_parsed *parsed, struct cbx_str text, TSTree *tree);
+
 /* Text between two cells of a program: an empty line ends any continued line. */
 #define CBX_PY_BETWEEN "\n\n"
 

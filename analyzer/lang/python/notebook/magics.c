@@ -546,6 +546,7 @@ const TSLanguage *tree_sitter_python(void);
 const struct cbx_lang_code cbx_lang_code_ipython = { .grammar = tree_sitter_python,
                                                      .extract = cbx_extract_python,
                                                      .reads_error = cbx_py_reads_error,
+                                                     .correct = cbx_py_correct,
                                                      .misindents = cbx_indent_find,
                                                      .judge_lines = judge_lines,
                                                      .between = CBX_PY_BETWEEN,
