@@ -168,6 +168,36 @@ forged() { # a frame of the program on the kernel's channel is no report
     jq -e '.blocked == []' "$work/forged"
 }
 ok 'a program forges no report' forged
+made() { # LANGUAGE CODE: what the analyzer cannot follow, the guard of default refuses and records
+    run "$1" "$2" default >"$work/made"
+    jq -c '[.status, .error, .blocked, .output, .detail]' "$work/made"
+    jq -e '.blocked | length == 1 and .[0].capability == "evaluate-text" and .[0].what == "code that was made at run time"' "$work/made"
+    text_of <"$work/made" | lacks 'uid='
+    wait_until is_recorded_for "$(jq -er .decision "$work/made")"
+}
+is_recorded_for() { # DECISION
+    jq -es --arg d "$1" 'any(.[]; .type == "blocked" and .body.decision == $d and .body.capability == "evaluate-text" and (.body.rule | length > 0))' "$state/audit.jsonl"
+}
+path='const fs = require("fs"); fs.writeFileSync("k", "constructor"); const k = fs.readFileSync("k", "utf8"); const get = (o, ...ks) => ks.reduce((a, n) => a[n], o); const text = "console.log(\"uid=\")";'
+ok 'JavaScript makes no code of a text: Function' made javascript "$path get([], k, k)(text)()"
+ok '  nor as a constructor' made javascript "$path new (get([], k, k))(text)()"
+ok '  nor a class of it' made javascript "$path class G extends get([], k, k) {}
+new G(text)()"
+ok '  nor the constructors of async functions and generators' made javascript "$path get(function* () {}, k)(text)().next()"
+ok '  nor by the parent of their constructors' made javascript "$path Object.getPrototypeOf(get(async () => 1, k))(text)()"
+ok '  nor eval' made javascript "$path const all = Object.assign({}, Object.getOwnPropertyDescriptors(globalThis)); const e = \"lave\".split(\"\").reverse().join(\"\") + k.slice(99); all[e].value(text)"
+ok '  nor for a timer' made javascript "$path setTimeout(get([], k, k), 1, text)"
+ok '  nor under the name of a file of the image' made javascript "//# sourceURL=/usr/lib/x.js
+$path get([], k, k)(text)()"
+ok '  nor with another stack, and another method of arrays' made javascript "$path Error.stackTraceLimit = 0; Object.defineProperty(Array.prototype, 2, { get: () => ({ scriptName: \"/usr/x\" }), set() {} }); get([], k, k)(text)()"
+ok '  nor TypeScript' made typescript "import * as fs from 'fs'; fs.writeFileSync('k', 'constructor'); const k = fs.readFileSync('k', 'utf8'); class Box { constructor(private v: any) {} get(n: string): any { return this.v[n]; } } new Box(() => 0).get(k)('console.log(\"uid=\")')()"
+ok 'Python makes no code of a text' made python $'import textwrap\nname = open("/dev/null").read() + "exec"\nfor v in textwrap.__dict__.values():\n    if type(v) is dict and "len" in v:\n        v[name]("print(\\"uid=\\")")'
+frames='const b = Buffer.alloc(35); b[0] = 83; b[1] = 8; b[5] = 1; b[13] = 120; b[14] = 17; b[18] = 1; b[26] = 9; b[34] = 65;'
+forged_refusal() { # nor can it report a refusal of the kernel in JavaScript: it does not know the secret
+    run javascript "$frames require('fs').writeSync(3, b); console.log(42)" default >"$work/forged"
+    jq -e '.blocked == [] and .status == "completed"' "$work/forged"
+}
+ok 'a program forges no refusal of the kernel' forged_refusal
 flooded() { # many refusals of one capability hide none of another
     run shell $'ls /etc | while read -r f; do head -c 1 -- "/etc/$f"; done > /dev/null 2>&1\nls /etc | while read -r f; do head -c 1 -- "/etc//$f"; done > /dev/null 2>&1\nid' >"$work/flooded"
     jq -e '.blocked | (map(select(.capability == "read-outside")) | length > 10) and any(.capability == "start-process" and (.what | endswith("id")))' "$work/flooded"
@@ -259,3 +289,4 @@ logged() {
     "$codebox" audit tail --state "$state" | grep 'blocked .*start-process by rule guard.start-process'
 }
 ok 'every refusal is in the audit log, with decision, principal and rule' logged
+finish

@@ -410,4 +410,4 @@ function install() {
   for (const name of ['SourceTextModule', 'SyntheticModule', 'Module']) delete vm[name];
 }
 
-module.exports = { accept, createThread, during, importFrom, install, portOf };
+module.exports = { accept, createThread, during, importFrom, install, isOfImage, portOf };

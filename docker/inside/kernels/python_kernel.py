@@ -1545,6 +1545,7 @@ def main():
     libraries, loaders = import_own()
     guard = load_guard()
     set_trace, set_profile = sys.settrace, sys.setprofile = guard.settrace, guard.setprofile
+    builtins.exec, builtins.eval, builtins.compile = guard.exec, guard.eval, guard.compile
     loaders.install(ANSWERS, guard)
     warnings.formatwarning = libraries.format_warning
     platform._Processor.get = staticmethod(lambda: "")  # pandas runs `uname -p` at its import otherwise

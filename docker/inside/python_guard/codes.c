@@ -93,6 +93,19 @@ void cbx_hook_code_text(PyObject *code, const char *attribute, char *out, size_t
     PyErr_Clear();
 }
 
+/* True if the name has the word between underscores or its ends: exec in rl_exec, not in executor. */
+static bool has_part(const char *name, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = name; (at = strstr(at, word)) != NULL; at++) {
+        bool begins = at == name || at[-1] == '_' || word[0] == '_';
+        if (begins && (at[len] == '\0' || at[len] == '_')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool has_word(const char *text, const char *words, bool whole)
 {
     char word[256];
@@ -101,7 +114,7 @@ static bool has_word(const char *text, const char *words, bool whole)
         if (len > 0 && len < sizeof(word)) {
             memcpy(word, at, len);
             word[len] = '\0';
-            if (whole ? strcmp(text, word) == 0 : strstr(text, word) != NULL) {
+            if (whole ? strcmp(text, word) == 0 : has_part(text, word)) {
                 return true;
             }
         }

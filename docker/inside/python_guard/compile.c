@@ -17,7 +17,7 @@ enum {
     MEMBERS_MAX = 4096,
 };
 
-static PyObject *compile_text; /* compile() */
+static PyObject *compile_text; /* CPython's compile(), borrowed */
 static PyObject *expression;   /* the class of statements that are expressions */
 static PyObject *text;         /* source of the run, a str */
 static long futures;
@@ -109,10 +109,8 @@ static bool are_unchanged(void)
 
 bool cbx_hook_compile_begin(void)
 {
-    PyObject *builtins = PyImport_ImportModule("builtins");
-    compile_text = builtins != NULL ? PyObject_GetAttrString(builtins, "compile") : NULL;
-    Py_XDECREF(builtins);
-    return compile_text != NULL && note_classes();
+    compile_text = cbx_hook_builtin_compile();
+    return note_classes();
 }
 
 void cbx_hook_compile_set(const char *bytes, size_t len)

@@ -10,18 +10,21 @@
 #include <string.h>
 
 /* Functions that receive a text from their callers, and its location: a local variable, or an
- * attribute of one. */
+ * attribute of one. `calls`: only calls are checked, because types are named by attributes. */
 static const struct {
     const char *file, *function, *variable, *attribute;
+    bool calls;
 } evaluators[] = {
-    { "/patsy/highlevel.py", "_do_highlevel_design", "formula_like", NULL },
-    { "/patsy/highlevel.py", "incr_dbuilder", "formula_like", NULL },
-    { "/patsy/highlevel.py", "incr_dbuilders", "formula_like", NULL },
-    { "/sympy/parsing/sympy_parser.py", "parse_expr", "s", NULL },
-    { "/sympy/utilities/lambdify.py", "lambdify", "expr", NULL },
-    { "/sqlalchemy/orm/clsregistry.py", "__call__", "self", "arg" },
-    { "/pandas/core/computation/eval.py", "eval", "expr", NULL },
-    { "/numexpr/necompiler.py", "stringToExpression", "s", NULL },
+    { "/patsy/highlevel.py", "_do_highlevel_design", "formula_like", NULL, false },
+    { "/patsy/highlevel.py", "incr_dbuilder", "formula_like", NULL, false },
+    { "/patsy/highlevel.py", "incr_dbuilders", "formula_like", NULL, false },
+    { "/sympy/parsing/sympy_parser.py", "parse_expr", "s", NULL, false },
+    { "/sympy/utilities/lambdify.py", "lambdify", "expr", NULL, false },
+    { "/sqlalchemy/orm/clsregistry.py", "__call__", "self", "arg", false },
+    { "/pandas/core/computation/eval.py", "eval", "expr", NULL, false },
+    { "/numexpr/necompiler.py", "stringToExpression", "s", NULL, false },
+    { "/reportlab/lib/rl_safe_eval.py", "__call__", "expr", NULL, false },
+    { "/typing.py", "__init__", "arg", NULL, true }, /* of ForwardRef */
 };
 enum { FRAMES_MAX = 24 /* between the function and the call that compiles */ };
 
@@ -38,6 +41,7 @@ struct cover {
     char *text;
     bool *covered;
     size_t len;
+    bool calls; /* true: attributes are no power */
 };
 
 /* Libraries change blanks. Returns the length; `out` has space for `len` bytes. */
@@ -90,25 +94,33 @@ static bool is_operator(const char *text, size_t end)
     return false;
 }
 
-/* True if a call or an attribute begins here. */
+/* True if a call, an attribute, or a name of the interpreter (`__import__`) begins here. The latter
+ * is never judged: the analyzer denies it in a text for a library, and another constant with it is
+ * not judged as such a text. */
 static bool has_power(const struct cover *cover, size_t i)
 {
     const char *text = cover->text;
+    if (text[i] == '_' && text[i + 1] == '_' && (i == 0 || !is_word(text[i - 1]))) {
+        return true;
+    }
     char before = i > 0 ? text[i - 1] : ' ';
     if (text[i] == '(') {
         return (is_word(before) && !is_operator(text, i)) || before == ')' || before == ']';
     }
-    return text[i] == '.' && (is_word(before) || before == ')' || before == ']') &&
+    return text[i] == '.' && !cover->calls && (is_word(before) || before == ')' || before == ']') &&
            !isdigit((unsigned char)before) && i + 1 < cover->len && is_word(text[i + 1]);
 }
 
-static bool is_judged(const char *text, size_t len)
+static bool is_judged(const char *text, size_t len, bool calls)
 {
-    struct cover cover = { .text = malloc(len + 1), .covered = calloc(len + 1, sizeof(bool)) };
+    struct cover cover = { .text = malloc(len + 1),
+                           .covered = calloc(len + 1, sizeof(bool)),
+                           .calls = calls };
     if (cover.text == NULL || cover.covered == NULL) {
         abort();
     }
     cover.len = without_blanks(text, len, cover.text);
+    cover.text[cover.len] = '\0';
     bool judged = true, looked = false;
     for (size_t i = 0; i < cover.len && judged; i++) {
         if (!has_power(&cover, i)) {
@@ -118,7 +130,7 @@ static bool is_judged(const char *text, size_t len)
             cbx_hook_each_judged_text(cover_with, &cover);
             looked = true;
         }
-        judged = cover.covered[i];
+        judged = cover.covered[i] && cover.text[i] != '_';
     }
     free(cover.text);
     free(cover.covered);
@@ -189,7 +201,8 @@ static bool evaluates_unjudged(PyFrameObject *frame)
     PyObject *text = evaluator >= 0 ? text_of(frame, (size_t)evaluator) : NULL;
     Py_ssize_t len = 0;
     const char *bytes = text != NULL ? PyUnicode_AsUTF8AndSize(text, &len) : NULL;
-    bool unjudged = bytes != NULL && !is_judged(bytes, (size_t)len) && !is_of_library(frame, bytes);
+    bool unjudged = bytes != NULL && !is_judged(bytes, (size_t)len, evaluators[evaluator].calls) &&
+                    !is_of_library(frame, bytes);
     PyErr_Clear();
     Py_XDECREF(text);
     Py_DECREF(code);

@@ -149,19 +149,46 @@ void cbx_guard_note(uint32_t refusal, const char *what)
     }
 }
 
+static void note_text(uint32_t refusal, const uint8_t *text, size_t len)
+{
+    char what[CBX_FRAME_BLOCKED_MAX] = "";
+    memcpy(what, text, len < sizeof(what) - 1 ? len : sizeof(what) - 1);
+    cbx_guard_printable(what);
+    if (refusal < CBX_GUARD_COUNT && (cbx_guard.refused >> refusal & 1) != 0) {
+        cbx_guard_note(refusal, what);
+    }
+}
+
 void cbx_guard_told(const uint8_t *payload, size_t len)
 {
     struct cbx_frame_blocked head;
-    char what[CBX_FRAME_BLOCKED_MAX] = "";
     if (!cbx_guard.missing || len < sizeof(head)) {
         return;
     }
     memcpy(&head, payload, sizeof(head));
-    memcpy(what, payload + sizeof(head),
-           len - sizeof(head) < sizeof(what) - 1 ? len - sizeof(head) : sizeof(what) - 1);
-    cbx_guard_printable(what);
-    if (head.refusal < CBX_GUARD_COUNT && (cbx_guard.refused >> head.refusal & 1) != 0) {
-        cbx_guard_note(head.refusal, what);
+    note_text(head.refusal, payload + sizeof(head), len - sizeof(head));
+}
+
+void cbx_guard_introduced(const uint8_t *payload, size_t len)
+{
+    if (len == sizeof(cbx_guard.secret) && cbx_guard.secret == 0 && !cbx_guard.has_run) {
+        memcpy(&cbx_guard.secret, payload, sizeof(cbx_guard.secret));
+    }
+}
+
+/* The kernels write the number of this row. */
+_Static_assert(CBX_GUARD_EVALUATE == 9,
+               "docker/inside/kernels/javascript_kernel.js has this number");
+
+void cbx_guard_reported(const uint8_t *payload, size_t len)
+{
+    struct cbx_frame_refused head;
+    if (len < sizeof(head) || cbx_guard.secret == 0) {
+        return;
+    }
+    memcpy(&head, payload, sizeof(head));
+    if (head.secret == cbx_guard.secret && head.refusal == CBX_GUARD_EVALUATE) {
+        note_text(head.refusal, payload + sizeof(head), len - sizeof(head));
     }
 }
 

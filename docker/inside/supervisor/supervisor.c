@@ -53,6 +53,14 @@ static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
     if (type == CBX_FRAME_READY && !cbx_kernel.ready) {
         cbx_run_kernel_ready();
     }
+    if (type == CBX_FRAME_SECRET) {
+        cbx_guard_introduced(payload, len);
+        return;
+    }
+    if (type == CBX_FRAME_REFUSED) {
+        cbx_guard_reported(payload, len);
+        return;
+    }
     if (!cbx_run_is_active()) {
         if (cbx_kernel.ready) {
             cbx_report_late(type, payload, len);

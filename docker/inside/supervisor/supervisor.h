@@ -64,7 +64,8 @@ extern struct cbx_guard_state {
     char *programs;   /* programs that may be started nevertheless, each terminated by NUL */
     size_t programs_len;
     bool has_run; /* true after this kernel received a RUN */
-    /* secret of the kernel of Python (docker/inside/confine/guard_report.h); 0 = none yet */
+    /* secret of a kernel that reports refusals (docker/inside/confine/guard_report.h, SECRET);
+     * 0 = none yet */
     uint64_t secret;
     pid_t line_thread; /* thread of that kernel that starts a judged line of shell; 0 = none */
 } cbx_guard;
@@ -96,6 +97,12 @@ void cbx_guard_answer(void);
 /* Takes a BLOCKED of the kernel, which sends it if Linux has no user notification. A program can
  * send it too, so it is ignored otherwise. */
 void cbx_guard_told(const uint8_t *payload, size_t len);
+
+/* Takes a SECRET of the kernel; only the first one before the first run counts. */
+void cbx_guard_introduced(const uint8_t *payload, size_t len);
+
+/* Takes a REFUSED of the kernel, which is ignored without the kernel's secret. */
+void cbx_guard_reported(const uint8_t *payload, size_t len);
 
 /* --- supervisor_accept.c: files that the kernel may load as code ------------------------------ */
 

@@ -131,6 +131,14 @@ struct cbx_frame_blocked {
     uint32_t count;   /* number of such refusals so far */
 };
 
+/* The same, of a kernel that refuses something itself; a text follows. The secret is that of its
+ * SECRET frame: a program can send frames to the supervisor, but does not know it. */
+struct cbx_frame_refused {
+    uint64_t secret;
+    uint32_t refusal;
+    uint32_t reserved;
+};
+
 /* A connection of a program to the proxy. The supervisor numbers connections. Either side may
  * send CBX_FRAME_WINDOW bytes, and then as many as the other side adds (GRANT); more bytes close
  * the connection. Frames with a number that is not open are ignored. */

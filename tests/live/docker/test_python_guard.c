@@ -258,6 +258,59 @@ static void libraries_evaluate_no_call_that_was_not_judged(void **state)
          "col**2 + 3.5*col + 3.5 cos(x)\n(4, 4) 2\n0.237\n");
 }
 
+/* The builtins as a program reaches them by values: no text of it names one. */
+#define BUILTIN_OF_A_MODULE                                                                        \
+    "import textwrap\nname = ''.join(reversed('cexe'))\n"                                          \
+    "make = [v for v in textwrap.__dict__.values() if type(v) is dict and 'len' in v][0][name]\n"
+
+static void code_that_a_program_makes_of_a_text_is_refused(void **state)
+{
+    static const char what[] = "code that was made at run time";
+    IN_SANDBOX("python");
+    REFUSED(BUILTIN_OF_A_MODULE "try: make('print(\"effect\")')\nexcept PermissionError: pass",
+            CBX_REFUSE_EVALUATE, what);
+    REFUSED(BUILTIN_OF_A_MODULE
+            "from concurrent.futures import ThreadPoolExecutor\n"
+            "ThreadPoolExecutor().submit(make, 'print(\"effect\")').exception()",
+            CBX_REFUSE_EVALUATE, what);
+    REFUSED(BUILTIN_OF_A_MODULE "try: list(map(make, ['print(\"effect\")']))\n"
+                                "except PermissionError: pass",
+            CBX_REFUSE_EVALUATE, what);
+    REFUSED("import sympy\nx = sympy.Symbol('x')\nname = ''.join(reversed('cexe'))\n"
+            "try: sympy.lambdify(x, sympy.Function(name)(x))('print(\"effect\")')\n"
+            "except PermissionError: pass",
+            CBX_REFUSE_EVALUATE, what);
+    RUNS("import ast, cProfile, collections, dataclasses, io, contextlib, timeit, pydantic, sympy\n"
+         "from reportlab.lib import colors\n"
+         "class M(pydantic.BaseModel):\n    a: int = 1\n"
+         "D = dataclasses.make_dataclass('D', [('a', int)])\n"
+         "P = collections.namedtuple('P', 'a')\n"
+         "with contextlib.redirect_stdout(io.StringIO()): cProfile.run('len([])')\n"
+         "timeit.timeit('len([])', number=1)\n"
+         "print(M().a, D(2).a, P(3).a, ast.literal_eval('4'), ast.parse('5').body[0].value.value,\n"
+         "      sympy.lambdify('x', 'x + 5')(1), colors.toColor('red').red)\n",
+         "1 2 3 4 5 6 1.0\n");
+}
+
+static void types_that_are_texts_have_no_calls_that_were_not_judged(void **state)
+{
+    static const char what[] = "a text with calls that was not judged";
+    IN_SANDBOX("python");
+    REFUSED("import typing\nt = ''.join(reversed(\")'tceffe'(tnirp\"))\ndef f(x): pass\n"
+            "f.__annotations__.update(x=t)\ntry: typing.get_type_hints(f)\n"
+            "except PermissionError: pass",
+            CBX_REFUSE_EVALUATE, what);
+    REFUSED("import sympy\nt = '__import__(\"os\").getpid()'\ntry: print('effect', "
+            "sympy.sympify(t))\nexcept Exception: pass",
+            CBX_REFUSE_EVALUATE, what);
+    RUNS("from __future__ import annotations\nimport typing, functools\n"
+         "def f(x: typing.Annotated[int, len('ab')]) -> typing.Optional[str]: pass\n"
+         "@functools.singledispatch\ndef g(x): return 'any'\n"
+         "@g.register\ndef _(x: int): return 'int'\n"
+         "print(sorted(typing.get_type_hints(f)), g(1), g(''))\n",
+         "['return', 'x'] int any\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +323,8 @@ int main(void)
         cmocka_unit_test(a_pickle_names_classes_and_no_module),
         cmocka_unit_test(frames_that_a_program_sends_to_its_kernel_end_it),
         cmocka_unit_test(libraries_evaluate_no_call_that_was_not_judged),
+        cmocka_unit_test(code_that_a_program_makes_of_a_text_is_refused),
+        cmocka_unit_test(types_that_are_texts_have_no_calls_that_were_not_judged),
         cmocka_unit_test(code_of_changed_classes_of_trees_is_not_judged),
     };
     int status = live_begin();

@@ -719,6 +719,44 @@ static void what_is_refused_between_two_runs_is_told_when_the_host_asks(void **s
     assert_int_equal(count_frames(CBX_FRAME_BLOCKED), before); /* no run reports it again */
 }
 
+static void kernel_reports(uint64_t secret, uint32_t row)
+{
+    uint8_t payload[sizeof(struct cbx_frame_refused) + 4];
+    struct cbx_frame_refused head = { .secret = secret, .refusal = row };
+    memcpy(payload, &head, sizeof(head));
+    memcpy(payload + sizeof(head), "text", 4);
+    kernel_sends(CBX_FRAME_REFUSED, payload, sizeof(payload));
+}
+
+static void a_kernel_reports_refusals_only_with_its_first_secret(void **state)
+{
+    (void)state;
+    uint64_t first = 4711, second = 4712;
+    cbx_guard.secret = 0;
+    cbx_guard.has_run = false;
+    kernel_reports(0, CBX_GUARD_EVALUATE); /* before any secret */
+    kernel_sends(CBX_FRAME_SECRET, &first, sizeof(first));
+    kernel_sends(CBX_FRAME_SECRET, &second, sizeof(second));
+    add_run("r1");
+    write_line();
+    cbx_guard.refused = UINT32_MAX;
+    kernel_sends(CBX_FRAME_SECRET, &second, sizeof(second));
+    unsigned before = count_frames(CBX_FRAME_BLOCKED);
+    kernel_reports(second, CBX_GUARD_EVALUATE);
+    kernel_reports(0, CBX_GUARD_EVALUATE);
+    kernel_reports(first, CBX_GUARD_START); /* the supervisor itself reports this row */
+    assert_int_equal(count_frames(CBX_FRAME_BLOCKED), before);
+    kernel_reports(first, CBX_GUARD_EVALUATE);
+    assert_int_equal(count_frames(CBX_FRAME_BLOCKED), before + 1);
+    const uint8_t *last = received(CBX_FRAME_BLOCKED);
+    struct cbx_frame_blocked head;
+    memcpy(&head, last, sizeof(head));
+    assert_int_equal(head.refusal, CBX_GUARD_EVALUATE);
+    assert_memory_equal(last + sizeof(head), "text", 4);
+    cbx_guard.refused = 0;
+    end_run();
+}
+
 static void a_flood_of_refusals_hides_none_of_another_row(void **state)
 {
     (void)state;
@@ -887,6 +925,7 @@ int main(void)
         cmocka_unit_test_setup(what_is_refused_between_two_runs_is_told_when_the_host_asks,
                                begin_test),
         cmocka_unit_test_setup(a_flood_of_refusals_hides_none_of_another_row, begin_test),
+        cmocka_unit_test_setup(a_kernel_reports_refusals_only_with_its_first_secret, begin_test),
         cmocka_unit_test_setup(a_report_on_the_kernels_channel_is_none_where_linux_notifies,
                                begin_test),
         cmocka_unit_test_setup(a_kernel_that_starts_anew_gets_all_hashes, begin_test),

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * Code that a program makes of a text while it runs. The guard has the functions exec, eval and
+ * compile in the place of the builtins: a program that reaches them by a value (the dictionary
+ * of a module, a member of a list of all names) calls these. The audit events of the interpreter
+ * do not serve, because libraries in native code, which evaluate texts of their own, cause the
+ * same events. */
+#include "docker/inside/python_guard/python_guard.h"
+
+static struct {
+    const char *name;
+    PyObject *before; /* owned */
+} builtins[] = { { "exec", NULL }, { "eval", NULL }, { "compile", NULL } };
+enum { EXEC, EVAL, COMPILE, BUILTINS };
+
+bool cbx_hook_made_code_init(void)
+{
+    PyObject *module = PyImport_ImportModule("builtins");
+    bool good = module != NULL;
+    for (size_t i = 0; i < BUILTINS && good; i++) {
+        builtins[i].before = PyObject_GetAttrString(module, builtins[i].name);
+        good = builtins[i].before != NULL;
+    }
+    Py_XDECREF(module);
+    return good;
+}
+
+/* Code that the interpreter holds already is not made of a text. */
+static bool is_known(PyObject *args)
+{
+    PyObject *code = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL;
+    return code != NULL && cbx_hook_origin_of(code) != CBX_HOOK_UNKNOWN;
+}
+
+static PyObject *make(size_t which, PyObject *args, PyObject *keywords)
+{
+    if (!is_known(args) && cbx_hook_refuse_program(CBX_GUARD_EVALUATE, "exec eval compile",
+                                                   "code that was made at run time") != 0) {
+        return NULL;
+    }
+    return PyObject_Call(builtins[which].before, args, keywords);
+}
+
+PyObject *cbx_hook_exec(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    (void)self;
+    return make(EXEC, args, keywords);
+}
+
+PyObject *cbx_hook_eval(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    (void)self;
+    return make(EVAL, args, keywords);
+}
+
+PyObject *cbx_hook_compile(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    (void)self;
+    return make(COMPILE, args, keywords);
+}
+
+PyObject *cbx_hook_builtin_compile(void)
+{
+    return builtins[COMPILE].before;
+}
