@@ -4,6 +4,7 @@
  * file: most programs query few files. */
 #include "docker/inside/python_guard/python_guard.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,13 +94,14 @@ void cbx_hook_code_text(PyObject *code, const char *attribute, char *out, size_t
     PyErr_Clear();
 }
 
-/* True if the name has the word between underscores or its ends: exec in rl_exec, not in executor. */
-static bool has_part(const char *name, const char *word)
+/* True if the word begins and ends where no letter or digit continues it: exec is a part of
+ * rl_exec, and not of executor. */
+static bool has_part(const char *text, const char *word)
 {
     size_t len = strlen(word);
-    for (const char *at = name; (at = strstr(at, word)) != NULL; at++) {
-        bool begins = at == name || at[-1] == '_' || word[0] == '_';
-        if (begins && (at[len] == '\0' || at[len] == '_')) {
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
+        bool begins = at == text || isalnum((unsigned char)at[-1]) == 0 || word[0] == '_';
+        if (begins && isalnum((unsigned char)at[len]) == 0) {
             return true;
         }
     }

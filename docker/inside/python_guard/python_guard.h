@@ -79,7 +79,8 @@ bool cbx_hook_each_judged_text(bool (*each)(const char *text, size_t len, void *
 
 /* Attributes of a code object. co_name and co_filename are copied into `out`, cut at its size.
  * co_has: true if an item of the tuple `names` ("co_names", "co_consts") that is a str contains
- * one of the words, which are separated by blanks; `whole`: equals one. */
+ * one of the words, which are separated by blanks, between characters that are no letters and
+ * digits; `whole`: equals one. */
 void cbx_hook_code_text(PyObject *code, const char *attribute, char *out, size_t size);
 bool cbx_hook_code_has(PyObject *code, const char *names, const char *words, bool whole);
 
