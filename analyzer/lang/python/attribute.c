@@ -80,6 +80,15 @@ void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name, const st
     }
 }
 
+void cbx_py_note_definition(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
+{
+    if (name.len > 10 && name.p[0] == '_' &&
+        (cbx_str_is(name, "__array_interface__") || cbx_str_is(name, "__array_struct__"))) {
+        cbx_facts_add(py->facts, CBX_IS_REFERENCE, CBX_JOIN(py->arena, CBX_STR("defined:"), name),
+                      node->start, node->end);
+    }
+}
+
 void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node)
 {
     struct cbx_str name = cbx_walk_text(py, node);
@@ -88,12 +97,12 @@ void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node)
     bool key = cbx_py_kind(string->parent) == PY_pair && string->field == CBX_FIELD_key,
          given = cbx_py_kind(string->parent) == PY_argument_list &&
                  cbx_str_starts(cbx_walk_text(py, string->parent->parent), CBX_STR("setattr"));
-    bool read = attribute ? string->field != CBX_FIELD_left
+    /* the grammar reads `type(x).name = y` as an alias of a type */
+    bool alias = cbx_py_kind(string->parent) == PY_type && string->parent->field == CBX_FIELD_left;
+    bool read = attribute ? string->field != CBX_FIELD_left && !alias
                           : cbx_py_kind(node) == PY_string_content && !key && !given;
-    if (name.len > 10 && name.p[0] == '_' && !read &&
-        (cbx_str_is(name, "__array_interface__") || cbx_str_is(name, "__array_struct__"))) {
-        cbx_facts_add(py->facts, CBX_IS_REFERENCE, CBX_JOIN(py->arena, CBX_STR("defined:"), name),
-                      node->start, node->end);
+    if (!read) {
+        cbx_py_note_definition(py, name, node);
     }
 }
 

@@ -118,6 +118,12 @@ static void extract_setattr(struct cbx_walk *py, struct cbx_actuals *actuals, st
     const struct cbx_values *object = cbx_actual_values(py, actuals, 0, NULL),
                             *names = cbx_actual_values(py, actuals, 1, NULL);
     struct cbx_str name;
+    if (cbx_values_is_text(names, &name)) {
+        cbx_py_note_definition(py, name, call);
+    }
+    if (cbx_values_is_text(names, &name) && cbx_str_is(name, "__annotations__")) {
+        cbx_py_check_annotations(py, cbx_actual_values(py, actuals, 2, NULL), call);
+    }
     for (uint32_t i = 0; i < object->count && cbx_values_is_text(names, &name); i++) {
         struct cbx_actuals value = { 0 };
         if (object->items[i]->kind == CBX_V_NAME) {
@@ -863,6 +869,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         add_references(py, node, scope);
         cbx_py_check_dictionary(py, node, scope);
         cbx_py_extract_written(py, node, scope);
+        cbx_py_extract_annotation_change(py, node);
         return true;
     case PY_subscript:
         extract_subscript(py, node, scope);

@@ -265,6 +265,9 @@ void cbx_py_check_iteration(struct cbx_walk *py, const struct cbx_node *node,
 /* Handles the definition of a name that libraries look up in any object, as a method, an
  * attribute, or a key of a class's dictionary: the name defines code. */
 void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node);
+
+/* The same for a name that is known to be defined at the node. */
+void cbx_py_note_definition(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node);
 /* Returns the notebook line that a method of IPython's shell runs as a line of shell, or as a
  * magic that is no Python: get_ipython().system('ls') is `!ls`. {NULL, 0} if it is not constant,
  * or has expressions that IPython would expand. */
@@ -300,6 +303,11 @@ void cbx_py_extract_evaluated(struct cbx_walk *py, struct cbx_str callee,
 /* Judges x: "code", and List["code"] at a subscript: types that are texts. */
 void cbx_py_extract_annotation(struct cbx_walk *py, struct cbx_node *type);
 void cbx_py_extract_generic(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
+/* The same for setattr(x, '__annotations__', values), and for x.__annotations__.update and other
+ * methods that change a dictionary. */
+void cbx_py_check_annotations(struct cbx_walk *py, const struct cbx_values *values,
+                              const struct cbx_node *node);
+void cbx_py_extract_annotation_change(struct cbx_walk *py, const struct cbx_node *function);
 /* Handles x.__annotations__ = y, x.__annotations__['a'] = y, {'__annotations__': y}: annotations
  * that are texts are code for get_type_hints, singledispatch and dataclass; here they are data. */
 void cbx_py_extract_annotations(struct cbx_walk *py, struct cbx_node *node,

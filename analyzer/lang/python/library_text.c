@@ -411,7 +411,7 @@ void cbx_py_extract_annotation(struct cbx_walk *py, struct cbx_node *type)
     }
 }
 
-/* Handles typing.Optional["code()"]. */
+/* Handles typing.Optional["code()"], and texts that are no constants. */
 void cbx_py_extract_generic(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_node *key = cbx_child_of(node, CBX_FIELD_subscript);
@@ -422,9 +422,7 @@ void cbx_py_extract_generic(struct cbx_walk *py, struct cbx_node *node, struct c
     }
     uint32_t types = count_types(v->text), seen = 0;
     for (; key != NULL; key = key->next) { /* every subscript of x[a, b] is a child */
-        bool text = cbx_py_kind(key) == PY_string || cbx_py_kind(key) == PY_concatenated_string ||
-                    cbx_py_kind(key) == PY_list;
-        if (key->named && seen++ < types && text) {
+        if (key->named && seen++ < types && cbx_py_kind(key) != PY_comment) {
             judge_type(py, key);
         }
     }
@@ -447,6 +445,40 @@ static bool are_types(const struct cbx_values *values)
     return types;
 }
 
+void cbx_py_check_annotations(struct cbx_walk *py, const struct cbx_values *values,
+                              const struct cbx_node *node)
+{
+    if (!are_types(values)) {
+        cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, CBX_STR("__annotations__"), node);
+    }
+}
+
+/* Returns true for f.__annotations__.update. */
+static bool changes_annotations(struct cbx_walk *py, const struct cbx_node *function)
+{
+    static const char *const methods[] = { "update", "setdefault", "__setitem__", "__ior__" };
+    const struct cbx_node *object = cbx_child_of(function, CBX_FIELD_object);
+    if (cbx_py_kind(object) != PY_attribute ||
+        !cbx_str_is(cbx_walk_text(py, cbx_child_of(object, CBX_FIELD_attribute)),
+                    "__annotations__")) {
+        return false;
+    }
+    struct cbx_str name = cbx_walk_text(py, cbx_child_of(function, CBX_FIELD_attribute));
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        if (cbx_str_is(name, methods[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cbx_py_extract_annotation_change(struct cbx_walk *py, const struct cbx_node *function)
+{
+    if (changes_annotations(py, function)) {
+        cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, CBX_STR("__annotations__"), function);
+    }
+}
+
 void cbx_py_extract_annotations(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_node *target =
@@ -462,7 +494,7 @@ void cbx_py_extract_annotations(struct cbx_walk *py, struct cbx_node *node, stru
     }
     struct cbx_node *value =
         cbx_child_of(node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_value : CBX_FIELD_right);
-    if (cbx_str_is(name, "__annotations__") && !are_types(cbx_py_eval(py, value, scope))) {
-        cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, name, node);
+    if (cbx_str_is(name, "__annotations__")) {
+        cbx_py_check_annotations(py, cbx_py_eval(py, value, scope), node);
     }
 }

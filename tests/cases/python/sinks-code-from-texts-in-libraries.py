@@ -28,6 +28,7 @@ parse_config_file('x.py')
 # expect 13 py.dynamic-code
 # expect 14 py.dynamic-code
 # expect 15 py.dynamic-code
+# expect 15 py.library-code
 # expect 16 py.dynamic-code
 # expect 17 py.dynamic-code
 # expect 18 py.dynamic-code

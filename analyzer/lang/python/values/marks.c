@@ -65,7 +65,7 @@ static bool is_for_keys(struct cbx_str name)
     static const char *const names[] = { "headers",        "auth",          "cert",
                                          "cookies",        "authorization", "x-api-key",
                                          "api-key",        "x-auth-token",  "proxy-authorization",
-                                         "x-goog-api-key", "xi-api-key" };
+                                         "x-goog-api-key", "xi-api-key",    "storage_options" };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (cbx_str_is_nocase(name, names[i])) {
             return true;
@@ -116,14 +116,21 @@ static bool makes_header(struct cbx_str name)
 void cbx_py_check_sent(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
                        const struct cbx_node *call)
 {
+    if (cbx_str_starts(name, CBX_STR("set:"))) { /* session.params = x */
+        name = cbx_str_sub(name, 4, name.len);
+    }
     if (!cbx_py_sends(name) || cbx_str_starts(name, CBX_STR("urllib.parse"))) {
         return;
     }
+    const char *dot = memrchr(name.p, '.', name.len);
+    bool header =
+        makes_header(name) ||
+        (dot != NULL && is_for_keys(cbx_str_sub(name, (size_t)(dot - name.p) + 1, name.len)));
     uint32_t flags = 0;
     for (uint32_t i = 0; i < actuals->count; i++) {
         struct cbx_actual *a = &actuals->items[i];
         a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
-        flags |= sent_flags(a->values, makes_header(name) || is_for_keys(a->keyword), 0);
+        flags |= sent_flags(a->values, header || is_for_keys(a->keyword), 0);
     }
     if (flags != 0) {
         cbx_py_special(py, CBX_FACT_SECRET_SENT, name, call);

@@ -262,7 +262,7 @@ struct cbx_str cbx_py_constant(struct cbx_str name)
 
 bool cbx_py_sends(struct cbx_str name)
 {
-    return find_package(SENDS, name) != NULL;
+    return find_package(SENDS, name) != NULL || find(SENDS, name) != NULL;
 }
 
 uint32_t cbx_py_gives(struct cbx_str name)

@@ -1,0 +1,7 @@
+const request = new Request('https://example.org', { method: 'POST', body: process.env.SERVICE_PASSWORD });
+const form = new FormData();
+form.append('key', process.env.SERVICE_TOKEN);
+form.append('name', 'value');
+new Request('https://example.org', { headers: { Authorization: process.env.SERVICE_TOKEN } });
+// expect 1 any.secret-sent
+// expect 3 any.secret-sent
