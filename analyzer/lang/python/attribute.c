@@ -80,10 +80,24 @@ void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name, const st
     }
 }
 
+/* Returns true for __array_interface__ and __array_struct__; with `part` also for their beginnings,
+ * which only a comparison with a name that numpy asks for has. */
+static bool is_address_name(struct cbx_str name, bool part)
+{
+    static const struct cbx_str names[] = { { .p = "__array_interface__", .len = 19 },
+                                            { .p = "__array_struct__", .len = 16 } };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (part ? cbx_str_starts(names[i], name) && name.len < names[i].len
+                 : cbx_str_equal(names[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void cbx_py_note_definition(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
-    if (name.len > 10 && name.p[0] == '_' &&
-        (cbx_str_is(name, "__array_interface__") || cbx_str_is(name, "__array_struct__"))) {
+    if (name.len > 10 && name.p[0] == '_' && is_address_name(name, false)) {
         cbx_facts_add(py->facts, CBX_IS_REFERENCE, CBX_JOIN(py->arena, CBX_STR("defined:"), name),
                       node->start, node->end);
     }
@@ -99,10 +113,15 @@ void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node)
                  cbx_str_starts(cbx_walk_text(py, string->parent->parent), CBX_STR("setattr"));
     /* the grammar reads `type(x).name = y` as an alias of a type */
     bool alias = cbx_py_kind(string->parent) == PY_type && string->parent->field == CBX_FIELD_left;
+    /* 'x' + '__array_interface__' is no name that is only read */
+    given |= cbx_py_kind(string->parent) == PY_binary_operator;
     bool read = attribute ? string->field != CBX_FIELD_left && !alias
                           : cbx_py_kind(node) == PY_string_content && !key && !given;
     if (!read) {
         cbx_py_note_definition(py, name, node);
+    } else if (name.len > 8 && name.p[0] == '_' && cbx_py_kind(node) == PY_string_content &&
+               is_address_name(name, true)) {
+        cbx_py_note_definition(py, CBX_STR("__array_interface__"), node);
     }
 }
 

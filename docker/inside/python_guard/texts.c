@@ -2,7 +2,8 @@
  * Texts that libraries evaluate. The analyzer judges constant texts, and denies the libraries
  * that it does not support; this file checks the remaining texts. A program may compose a text of
  * data, such as names of columns, so only its calls are checked: each call and each attribute must
- * occur in a constant of judged code. */
+ * occur in a constant of judged code. Calls of powerful builtins are refused in any case: a program
+ * may have such a text as a constant that is data for the analyzer. */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include <ctype.h>
@@ -10,21 +11,30 @@
 #include <string.h>
 
 /* Functions that receive a text from their callers, and its location: a local variable, or an
- * attribute of one. `calls`: only calls are checked, because types are named by attributes. */
+ * attribute of one. */
 static const struct {
     const char *file, *function, *variable, *attribute;
-    bool calls;
+    /* EVERYTHING; CALLS: types are named by attributes; POWER: calls of powerful builtins alone, in
+     * code that a library makes of the program's objects */
+    enum { EVERYTHING, CALLS, POWER } checked;
 } evaluators[] = {
-    { "/patsy/highlevel.py", "_do_highlevel_design", "formula_like", NULL, false },
-    { "/patsy/highlevel.py", "incr_dbuilder", "formula_like", NULL, false },
-    { "/patsy/highlevel.py", "incr_dbuilders", "formula_like", NULL, false },
-    { "/sympy/parsing/sympy_parser.py", "parse_expr", "s", NULL, false },
-    { "/sympy/utilities/lambdify.py", "lambdify", "expr", NULL, false },
-    { "/sqlalchemy/orm/clsregistry.py", "__call__", "self", "arg", false },
-    { "/pandas/core/computation/eval.py", "eval", "expr", NULL, false },
-    { "/numexpr/necompiler.py", "stringToExpression", "s", NULL, false },
-    { "/reportlab/lib/rl_safe_eval.py", "__call__", "expr", NULL, false },
-    { "/typing.py", "__init__", "arg", NULL, true }, /* of ForwardRef */
+    { "/patsy/highlevel.py", "_do_highlevel_design", "formula_like", NULL, EVERYTHING },
+    { "/patsy/highlevel.py", "incr_dbuilder", "formula_like", NULL, EVERYTHING },
+    { "/patsy/highlevel.py", "incr_dbuilders", "formula_like", NULL, EVERYTHING },
+    { "/sympy/parsing/sympy_parser.py", "parse_expr", "s", NULL, EVERYTHING },
+    { "/sympy/utilities/lambdify.py", "lambdify", "expr", NULL, EVERYTHING },
+    { "/sympy/utilities/lambdify.py", "lambdify", "funcstr", NULL, POWER },
+    { "/sqlalchemy/orm/clsregistry.py", "__call__", "self", "arg", EVERYTHING },
+    { "/pandas/core/computation/eval.py", "eval", "expr", NULL, EVERYTHING },
+    { "/numexpr/necompiler.py", "stringToExpression", "s", NULL, EVERYTHING },
+    { "/reportlab/lib/rl_safe_eval.py", "__call__", "expr", NULL, EVERYTHING },
+    { "/typing.py", "__init__", "arg", NULL, CALLS }, /* of ForwardRef */
+};
+/* Builtins that no formula calls. A call of one is never judged: a constant that has it may be
+ * data for the analyzer. */
+static const char *const powerful[] = {
+    "open",    "print",  "exec",  "eval", "compile",    "getattr", "setattr", "delattr", "vars",
+    "globals", "locals", "input", "help", "breakpoint", "exit",    "quit",    "dir",
 };
 enum { FRAMES_MAX = 24 /* between the function and the call that compiles */ };
 
@@ -41,7 +51,7 @@ struct cover {
     char *text;
     bool *covered;
     size_t len;
-    bool calls; /* true: attributes are no power */
+    int checked; /* as of an evaluator */
 };
 
 /* Libraries change blanks. Returns the length; `out` has space for `len` bytes. */
@@ -94,33 +104,64 @@ static bool is_operator(const char *text, size_t end)
     return false;
 }
 
-/* True if a call, an attribute, or a name of the interpreter (`__import__`) begins here. The latter
- * is never judged: the analyzer denies it in a text for a library, and another constant with it is
- * not judged as such a text. */
+static bool is_called(const char *text, size_t len, size_t i, const char *name)
+{
+    size_t end = i + strlen(name);
+    if (end > len || strncmp(text + i, name, end - i) != 0) {
+        return false;
+    }
+    while (end < len && isspace((unsigned char)text[end])) {
+        end++;
+    }
+    return end < len && text[end] == '(';
+}
+
+/* True if the text has a name of the interpreter (`__import__`), or calls a powerful builtin. It
+ * is never judged: the analyzer denies such names in texts for libraries, and another constant
+ * with one is not judged as such a text. */
+static bool is_forbidden(const char *text, size_t len, int checked)
+{
+    bool found = false;
+    for (size_t i = 0; i < len && !found; i++) {
+        if (!is_word(text[i]) || (i > 0 && (is_word(text[i - 1]) || text[i - 1] == '.'))) {
+            continue;
+        }
+        for (size_t k = 0; k < sizeof(powerful) / sizeof(powerful[0]); k++) {
+            found = found || is_called(text, len, i, powerful[k]);
+        }
+        found = found || (checked != POWER && i + 1 < len && text[i] == '_' && text[i + 1] == '_');
+    }
+    return found;
+}
+
+/* True if a call or an attribute begins here. */
 static bool has_power(const struct cover *cover, size_t i)
 {
     const char *text = cover->text;
-    if (text[i] == '_' && text[i + 1] == '_' && (i == 0 || !is_word(text[i - 1]))) {
-        return true;
-    }
     char before = i > 0 ? text[i - 1] : ' ';
     if (text[i] == '(') {
         return (is_word(before) && !is_operator(text, i)) || before == ')' || before == ']';
     }
-    return text[i] == '.' && !cover->calls && (is_word(before) || before == ')' || before == ']') &&
-           !isdigit((unsigned char)before) && i + 1 < cover->len && is_word(text[i + 1]);
+    return text[i] == '.' && cover->checked == EVERYTHING &&
+           (is_word(before) || before == ')' || before == ']') && !isdigit((unsigned char)before) &&
+           i + 1 < cover->len && is_word(text[i + 1]);
 }
 
-static bool is_judged(const char *text, size_t len, bool calls)
+static bool is_judged(const char *text, size_t len, int checked)
 {
+    if (is_forbidden(text, len, checked)) {
+        return false;
+    }
+    if (checked == POWER) {
+        return true;
+    }
     struct cover cover = { .text = malloc(len + 1),
                            .covered = calloc(len + 1, sizeof(bool)),
-                           .calls = calls };
+                           .checked = checked };
     if (cover.text == NULL || cover.covered == NULL) {
         abort();
     }
     cover.len = without_blanks(text, len, cover.text);
-    cover.text[cover.len] = '\0';
     bool judged = true, looked = false;
     for (size_t i = 0; i < cover.len && judged; i++) {
         if (!has_power(&cover, i)) {
@@ -130,7 +171,7 @@ static bool is_judged(const char *text, size_t len, bool calls)
             cbx_hook_each_judged_text(cover_with, &cover);
             looked = true;
         }
-        judged = cover.covered[i] && cover.text[i] != '_';
+        judged = cover.covered[i];
     }
     free(cover.text);
     free(cover.covered);
@@ -157,21 +198,15 @@ static PyObject *text_of(PyFrameObject *frame, size_t evaluator)
     return text;
 }
 
-/* Returns the evaluator of the code; -1 = none. */
-static int find_evaluator(PyObject *code)
+static bool is_evaluator(PyObject *code, const char *name, size_t evaluator)
 {
-    char file[1024], name[64];
-    cbx_hook_code_text(code, "co_name", name, sizeof(name));
-    for (size_t i = 0; i < sizeof(evaluators) / sizeof(evaluators[0]); i++) {
-        if (strcmp(name, evaluators[i].function) != 0) {
-            continue;
-        }
-        cbx_hook_code_text(code, "co_filename", file, sizeof(file));
-        if (ends_with(file, evaluators[i].file) && cbx_hook_origin_of(code) == CBX_HOOK_IMAGE) {
-            return (int)i;
-        }
+    char file[1024];
+    if (strcmp(name, evaluators[evaluator].function) != 0) {
+        return false;
     }
-    return -1;
+    cbx_hook_code_text(code, "co_filename", file, sizeof(file));
+    return ends_with(file, evaluators[evaluator].file) &&
+           cbx_hook_origin_of(code) == CBX_HOOK_IMAGE;
 }
 
 /* True if the text belongs to a library: a function of the image between the program and this frame
@@ -193,18 +228,29 @@ static bool is_of_library(PyFrameObject *frame, const char *text)
     return found;
 }
 
-/* True if the frame evaluates a text of the program that was not judged. */
-static bool evaluates_unjudged(PyFrameObject *frame)
+/* True if the text of this evaluator is one of the program that was not judged. */
+static bool is_unjudged(PyFrameObject *frame, size_t evaluator)
 {
-    PyObject *code = (PyObject *)PyFrame_GetCode(frame);
-    int evaluator = find_evaluator(code);
-    PyObject *text = evaluator >= 0 ? text_of(frame, (size_t)evaluator) : NULL;
+    PyObject *text = text_of(frame, evaluator);
     Py_ssize_t len = 0;
     const char *bytes = text != NULL ? PyUnicode_AsUTF8AndSize(text, &len) : NULL;
-    bool unjudged = bytes != NULL && !is_judged(bytes, (size_t)len, evaluators[evaluator].calls) &&
+    bool unjudged = bytes != NULL &&
+                    !is_judged(bytes, (size_t)len, evaluators[evaluator].checked) &&
                     !is_of_library(frame, bytes);
     PyErr_Clear();
     Py_XDECREF(text);
+    return unjudged;
+}
+
+static bool evaluates_unjudged(PyFrameObject *frame)
+{
+    PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+    char name[64];
+    bool unjudged = false;
+    cbx_hook_code_text(code, "co_name", name, sizeof(name));
+    for (size_t i = 0; i < sizeof(evaluators) / sizeof(evaluators[0]) && !unjudged; i++) {
+        unjudged = is_evaluator(code, name, i) && is_unjudged(frame, i);
+    }
     Py_DECREF(code);
     return unjudged;
 }

@@ -279,7 +279,7 @@ static void code_that_a_program_makes_of_a_text_is_refused(void **state)
     REFUSED("import sympy\nx = sympy.Symbol('x')\nname = ''.join(reversed('cexe'))\n"
             "try: sympy.lambdify(x, sympy.Function(name)(x))('print(\"effect\")')\n"
             "except PermissionError: pass",
-            CBX_REFUSE_EVALUATE, what);
+            CBX_REFUSE_EVALUATE, "a text with calls that was not judged");
     RUNS("import ast, cProfile, collections, dataclasses, io, contextlib, timeit, pydantic, sympy\n"
          "from reportlab.lib import colors\n"
          "class M(pydantic.BaseModel):\n    a: int = 1\n"
@@ -302,6 +302,12 @@ static void types_that_are_texts_have_no_calls_that_were_not_judged(void **state
             CBX_REFUSE_EVALUATE, what);
     REFUSED("import sympy\nt = '__import__(\"os\").getpid()'\ntry: print('effect', "
             "sympy.sympify(t))\nexcept Exception: pass",
+            CBX_REFUSE_EVALUATE, what);
+    REFUSED("import sympy\nt = 'print(\"effect\")'\nm = sympy.zeros(1)\ntry: m[0, 0] = t\n"
+            "except Exception: pass",
+            CBX_REFUSE_EVALUATE, what);
+    REFUSED("import sympy\ny = sympy.Symbol('print(\"effect\")')\n"
+            "try: sympy.lambdify(sympy.Symbol('x'), y)(1)\nexcept PermissionError: pass",
             CBX_REFUSE_EVALUATE, what);
     RUNS("from __future__ import annotations\nimport typing, functools\n"
          "def f(x: typing.Annotated[int, len('ab')]) -> typing.Optional[str]: pass\n"
