@@ -94,14 +94,16 @@ void cbx_hook_code_text(PyObject *code, const char *attribute, char *out, size_t
     PyErr_Clear();
 }
 
-/* True if the word begins and ends where no letter or digit continues it: exec is a part of
- * rl_exec, and not of executor. */
+/* True if the word begins and ends where nothing continues it: exec is a part of rl_exec and of
+ * exec_, and not of executor or exec_context. */
 static bool has_part(const char *text, const char *word)
 {
     size_t len = strlen(word);
     for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
         bool begins = at == text || isalnum((unsigned char)at[-1]) == 0 || word[0] == '_';
-        if (begins && isalnum((unsigned char)at[len]) == 0) {
+        const char *end = at + len;
+        bool goes_on = isalnum((unsigned char)end[end[0] == '_']) != 0;
+        if (begins && !goes_on) {
             return true;
         }
     }

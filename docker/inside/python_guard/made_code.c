@@ -12,18 +12,6 @@ static struct {
 } builtins[] = { { "exec", NULL }, { "eval", NULL }, { "compile", NULL } };
 enum { EXEC, EVAL, COMPILE, BUILTINS };
 
-bool cbx_hook_made_code_init(void)
-{
-    PyObject *module = PyImport_ImportModule("builtins");
-    bool good = module != NULL;
-    for (size_t i = 0; i < BUILTINS && good; i++) {
-        builtins[i].before = PyObject_GetAttrString(module, builtins[i].name);
-        good = builtins[i].before != NULL;
-    }
-    Py_XDECREF(module);
-    return good;
-}
-
 /* Code that the interpreter holds already is not made of a text. */
 static bool is_known(PyObject *args)
 {
@@ -40,22 +28,49 @@ static PyObject *make(size_t which, PyObject *args, PyObject *keywords)
     return PyObject_Call(builtins[which].before, args, keywords);
 }
 
-PyObject *cbx_hook_exec(PyObject *self, PyObject *args, PyObject *keywords)
+static PyObject *exec_text(PyObject *self, PyObject *args, PyObject *keywords)
 {
     (void)self;
     return make(EXEC, args, keywords);
 }
 
-PyObject *cbx_hook_eval(PyObject *self, PyObject *args, PyObject *keywords)
+static PyObject *eval_text(PyObject *self, PyObject *args, PyObject *keywords)
 {
     (void)self;
     return make(EVAL, args, keywords);
 }
 
-PyObject *cbx_hook_compile(PyObject *self, PyObject *args, PyObject *keywords)
+static PyObject *compile_text(PyObject *self, PyObject *args, PyObject *keywords)
 {
     (void)self;
     return make(COMPILE, args, keywords);
+}
+
+static PyMethodDef functions[BUILTINS] = {
+    { "exec", (PyCFunction)(void (*)(void))exec_text, METH_VARARGS | METH_KEYWORDS,
+      "Executes code, or a text as code." },
+    { "eval", (PyCFunction)(void (*)(void))eval_text, METH_VARARGS | METH_KEYWORDS,
+      "Evaluates an expression." },
+    { "compile", (PyCFunction)(void (*)(void))compile_text, METH_VARARGS | METH_KEYWORDS,
+      "Compiles a text to code." },
+};
+
+bool cbx_hook_made_code_init(PyObject *guard)
+{
+    PyObject *module = PyImport_ImportModule("builtins");
+    PyObject *name = PyUnicode_FromString("builtins");
+    bool good = module != NULL && name != NULL;
+    for (size_t i = 0; i < BUILTINS && good; i++) {
+        /* without __self__: as a function of the module it would lead to the module */
+        PyObject *function = PyCFunction_NewEx(&functions[i], NULL, name);
+        builtins[i].before = PyObject_GetAttrString(module, builtins[i].name);
+        good = function != NULL && builtins[i].before != NULL &&
+               PyObject_SetAttrString(guard, builtins[i].name, function) == 0;
+        Py_XDECREF(function);
+    }
+    Py_XDECREF(name);
+    Py_XDECREF(module);
+    return good;
 }
 
 PyObject *cbx_hook_builtin_compile(void)

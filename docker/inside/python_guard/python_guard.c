@@ -286,12 +286,6 @@ static PyMethodDef functions[] = {
     { "get_frozen_object", cbx_hook_get_frozen, METH_VARARGS, NULL },
     { "settrace", cbx_hook_settrace, METH_O, "Sets the trace function." },
     { "setprofile", cbx_hook_setprofile, METH_O, "Sets the profile function." },
-    { "exec", (PyCFunction)(void (*)(void))cbx_hook_exec, METH_VARARGS | METH_KEYWORDS,
-      "Executes code, or a text as code." },
-    { "eval", (PyCFunction)(void (*)(void))cbx_hook_eval, METH_VARARGS | METH_KEYWORDS,
-      "Evaluates an expression." },
-    { "compile", (PyCFunction)(void (*)(void))cbx_hook_compile, METH_VARARGS | METH_KEYWORDS,
-      "Compiles a text to code." },
     { "fork_exec", cbx_hook_fork_exec, METH_VARARGS, NULL },
     { "__import__", (PyCFunction)(void (*)(void))cbx_hook_import, METH_FASTCALL | METH_KEYWORDS,
       "Imports a module. For `import` and `from`; importlib.import_module is for programs." },
@@ -308,7 +302,7 @@ PyMODINIT_FUNC PyInit_python_guard(void)
     cbx_places_add_mounts(getenv(CBX_PLACES_MOUNTS)); /* no program has run yet */
     PyObject *module = PyModule_Create(&definition);
     if (module != NULL &&
-        (!cbx_hook_load_init() || !cbx_hook_tracing_init() || !cbx_hook_made_code_init() ||
+        (!cbx_hook_load_init() || !cbx_hook_tracing_init() || !cbx_hook_made_code_init(module) ||
          PyModule_AddIntConstant(module, "START_PROCESS", 1 << CBX_GUARD_START) != 0)) {
         Py_CLEAR(module);
     }

@@ -210,15 +210,11 @@ PyObject *cbx_hook_setprofile(PyObject *self, PyObject *function);
 
 /* --- made_code.c ------------------------------------------------------------------------------ */
 
-/* Stores the builtins that make code of a text, before the kernel replaces them. Returns false
- * with an exception. */
-bool cbx_hook_made_code_init(void);
-
-/* Functions of the module, replacing the builtins exec, eval and compile: as these, but refused to
- * the program for code that was neither judged nor is of the image. */
-PyObject *cbx_hook_exec(PyObject *self, PyObject *args, PyObject *keywords);
-PyObject *cbx_hook_eval(PyObject *self, PyObject *args, PyObject *keywords);
-PyObject *cbx_hook_compile(PyObject *self, PyObject *args, PyObject *keywords);
+/* Stores the builtins that make code of a text, before the kernel replaces them, and gives the
+ * module `guard` the functions exec, eval and compile, which replace them: as these, but refused
+ * to the program for code that was neither judged nor is of the image. Returns false with an
+ * exception. */
+bool cbx_hook_made_code_init(PyObject *guard);
 
 /* CPython's own compile(). Borrowed. */
 PyObject *cbx_hook_builtin_compile(void);

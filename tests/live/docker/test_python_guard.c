@@ -276,6 +276,12 @@ static void code_that_a_program_makes_of_a_text_is_refused(void **state)
     REFUSED(BUILTIN_OF_A_MODULE "try: list(map(make, ['print(\"effect\")']))\n"
                                 "except PermissionError: pass",
             CBX_REFUSE_EVALUATE, what);
+    REFUSED(BUILTIN_OF_A_MODULE "import jinja2\ne = jinja2.Environment()\ne.filters['f'] = make\n"
+                                "try: e.from_string('{{ \"print(0)\"|f }}').render()\n"
+                                "except PermissionError: pass",
+            CBX_REFUSE_EVALUATE, what);
+    RUNS(BUILTIN_OF_A_MODULE "print(make.__name__, make.__module__, make.__self__)",
+         "exec builtins None\n");
     REFUSED("import sympy\nx = sympy.Symbol('x')\nname = ''.join(reversed('cexe'))\n"
             "try: sympy.lambdify(x, sympy.Function(name)(x))('print(\"effect\")')\n"
             "except PermissionError: pass",
