@@ -29,8 +29,8 @@ function refuseCode(report) {
     const frames = getCallSites(CALLER + 1);
     if (frames.length > CALLER && isOfImage(fileOf(frames[CALLER].scriptName))) return;
     report();
-    const error = new Error('EACCES: permission denied, code of a text');
-    error.code = 'EACCES';
+    const error = new Error('the policy denies code that is made of a text');
+    error.code = 'ERR_ACCESS_DENIED'; // as of Node's permission model
     throw error;
   }
   const traps = {
