@@ -31,7 +31,10 @@ _Noreturn static void load_set(struct cbx_master *m, int to)
     _exit(status < 0 ? 2 : status);
 }
 
-/* Forks the child that loads, and reads its set. Returns the exit status of the child; negative
+/* The set has secrets of single processes, and processes are forked later: neither a buffer that
+ * grows, nor the chunk, may leave copies behind. Memory that is reserved and not used costs nothing.
+ *
+ * Forks the child that loads, and reads its set. Returns the exit status of the child; negative
  * if the child was killed. */
 static int fetch_set(struct cbx_master *m, struct cbx_buf *out)
 {
@@ -46,12 +49,14 @@ static int fetch_set(struct cbx_master *m, struct cbx_buf *out)
         load_set(m, ends[1]);
     }
     close(ends[1]);
+    cbx_buf_reserve(out, CBX_RELOAD_BYTES_MAX - 1);
+    static char chunk[CHUNK_BYTES];
     for (ssize_t n = 1; pid > 0 && n != 0;) {
-        static char chunk[CHUNK_BYTES];
         n = read(ends[0], chunk, sizeof(chunk));
         n = n < 0 && errno != EINTR ? 0 : n;
         cbx_buf_add_bytes(out, chunk, n > 0 ? (size_t)n : 0);
     }
+    explicit_bzero(chunk, sizeof(chunk));
     close(ends[0]);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }

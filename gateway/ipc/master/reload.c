@@ -120,6 +120,7 @@ int cbx_reload_send(int fd, enum cbx_reload_process process, uint64_t first_numb
     CBX_AUTO_DONE(buf) own;
     cbx_buf_init(&own, CBX_RELOAD_BYTES_MAX);
     int failed = 0;
+    cbx_buf_reserve(&own, 2 * set.len); /* a buffer that grows leaves copies of secrets behind */
     while (!failed && cbx_reload_next(&set, &part)) {
         if ((part.processes & process) != 0) {
             failed = cbx_reload_add(&own, &part, err);
