@@ -216,6 +216,20 @@ int cbx_engine_image_remove(struct cbx_engine *engine, const char *id, struct cb
     return engine->ops->image_remove(engine, id, err);
 }
 
+/* --- gateways that take sandboxes over from each other ------------------------------------------ */
+
+void cbx_engine_use_bridges(struct cbx_engine *engine)
+{
+    engine->uses_bridges = true;
+}
+
+void cbx_engine_guard_removals(struct cbx_engine *engine, bool (*may_remove)(void *context),
+                               void *context)
+{
+    engine->removal_context = context;
+    engine->may_remove = may_remove;
+}
+
 /* --- containers ------------------------------------------------------------------------------- */
 
 int cbx_engine_container_begin(struct cbx_engine *engine, const struct cbx_container_spec *spec,
@@ -237,6 +251,9 @@ int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struc
 
 int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
 {
+    if (engine->may_remove != NULL && !engine->may_remove(engine->removal_context)) {
+        return cbx_fail(err, CBX_ESTATE, "another gateway may have container %.12s now", id);
+    }
     return engine->ops->remove(engine, id, err);
 }
 

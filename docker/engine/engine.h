@@ -105,6 +105,15 @@ int cbx_engine_container_begin(struct cbx_engine *engine, const struct cbx_conta
                                char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
                                struct cbx_err *err);
 
+/* For a gateway whose sandboxes another one may take over; called before any other thread uses the
+ * engine. cbx_engine_use_bridges: sandboxes are reached by a bridge each (docker/inside/bridge), so
+ * that a supervisor closes the connection of the gateway before; attached streams of Docker would
+ * mix both. Kubernetes always uses bridges. cbx_engine_guard_removals: a container is removed only
+ * while `may_remove` returns true, CBX_ESTATE otherwise. */
+void cbx_engine_use_bridges(struct cbx_engine *engine);
+void cbx_engine_guard_removals(struct cbx_engine *engine, bool (*may_remove)(void *context),
+                               void *context);
+
 /* Kills and removes a container; success if it does not exist. CBX_EBUSY if the engine is
  * removing it, which may still fail: retry. */
 int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);

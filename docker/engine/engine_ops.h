@@ -57,6 +57,9 @@ struct cbx_engine {
     struct cbx_engine_abilities abilities;
     char host[512]; /* as configured */
     char version[64], api[16];
+    bool uses_bridges;                 /* cbx_engine_use_bridges */
+    bool (*may_remove)(void *context); /* cbx_engine_guard_removals; NULL = always */
+    void *removal_context;
 };
 
 /* Adds a folder, or the folder of a file, to what an engine needs; empty text is ignored. The

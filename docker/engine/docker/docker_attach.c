@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The attached streams of a container: an upgraded HTTP connection, on which the engine sends
- * chunks with their channel. */
+ * The streams of a container, or of a bridge that is started in it: an upgraded HTTP connection, on
+ * which the engine sends chunks with their channel. */
 #include "docker/engine/docker/docker_chunks.h"
 #include "docker/engine/docker/docker_http.h"
 #include "docker/engine/upgrade.h"
+#include "docker/inside/bridge/bridge.h"
 #include "policies/base/buf.h"
 #include "policies/base/memory.h"
 #include "policies/base/str.h"
@@ -145,17 +146,16 @@ static int read_head(struct cbx_docker *docker, struct docker_attach *a, struct 
     return 0;
 }
 
-int cbx_docker_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
-                      struct cbx_err *err)
+/* Sends POST with this JSON (may be empty), and opens the streams. */
+static int open_streams(struct cbx_docker *docker, const char *path, const char *body,
+                        struct cbx_attach **out, struct cbx_err *err)
 {
-    struct cbx_docker *docker = cbx_docker_of(engine);
     struct docker_attach *a = cbx_new(sizeof(*a));
     CBX_AUTO(attach) attach = &a->attach;
     attach->ops = &ops;
     cbx_upgrade_init(&a->upgrade);
     cbx_buf_init(&a->pending, PENDING_MAX);
-    char url[1024], path[160], request[1400];
-    snprintf(path, sizeof(path), "/containers/%.64s/attach?stream=1&stdin=1&stdout=1&stderr=1", id);
+    char url[1024], request[1600];
     cbx_docker_url(docker, path, url, sizeof(url));
     CURLcode code = cbx_upgrade_connect(&a->upgrade, cbx_docker_handle(docker), url);
     if (code != CURLE_OK) {
@@ -165,8 +165,8 @@ int cbx_docker_attach(struct cbx_engine *engine, const char *id, struct cbx_atta
     target = target != NULL ? strchr(target + 3, '/') : NULL;
     snprintf(request, sizeof(request),
              "POST %s HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\nUpgrade: "
-             "tcp\r\nContent-Length: 0\r\n\r\n",
-             target != NULL ? target : "/");
+             "tcp\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+             target != NULL ? target : "/", strlen(body), body);
     int failed = cbx_attach_send(attach, request, strlen(request), err);
     if (failed) {
         return failed;
@@ -176,4 +176,58 @@ int cbx_docker_attach(struct cbx_engine *engine, const char *id, struct cbx_atta
         *out = cbx_steal(&attach);
     }
     return failed;
+}
+
+static int attach_streams(struct cbx_docker *docker, const char *id, struct cbx_attach **out,
+                          struct cbx_err *err)
+{
+    char path[160];
+    snprintf(path, sizeof(path), "/containers/%.64s/attach?stream=1&stdin=1&stdout=1&stderr=1", id);
+    return open_streams(docker, path, "", out, err);
+}
+
+/* Makes the process of a bridge, and writes its id. */
+static int create_bridge(struct cbx_docker *docker, const char *id,
+                         char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err)
+{
+    char path[160];
+    CBX_AUTO_JSON answer = NULL;
+    CBX_AUTO_JSON body = json_pack("{s:b,s:b,s:b,s:b,s:[s]}", "AttachStdin", 1, "AttachStdout", 1,
+                                   "AttachStderr", 1, "Tty", 0, "Cmd", CBX_BRIDGE_PROGRAM);
+    snprintf(path, sizeof(path), "/containers/%.64s/exec", id);
+    struct cbx_docker_request request = { .method = "POST", .path = path, .body = body };
+    int failed = cbx_docker_expect(docker, &request, 201, CBX_ANSWER_OBJECT,
+                                   "start a program in a container", &answer, err);
+    if (failed) {
+        return failed;
+    }
+    struct cbx_str made = cbx_json_str(json_object_get(answer, "Id"));
+    if (made.len != CBX_CONTAINER_ID_CHARS ||
+        strspn(made.p, "0123456789abcdef") != CBX_CONTAINER_ID_CHARS) {
+        return cbx_fail(err, CBX_EENGINE, "the sandbox engine made a program without an id");
+    }
+    snprintf(out, CBX_CONTAINER_ID_CHARS + 1, "%.*s", (int)made.len, made.p);
+    return 0;
+}
+
+static int attach_bridge(struct cbx_docker *docker, const char *id, struct cbx_attach **out,
+                         struct cbx_err *err)
+{
+    char bridge[CBX_CONTAINER_ID_CHARS + 1], path[160];
+    int failed = create_bridge(docker, id, bridge, err);
+    if (failed) {
+        return failed;
+    }
+    snprintf(path, sizeof(path), "/exec/%.64s/start", bridge);
+    return open_streams(docker, path, "{\"Detach\":false,\"Tty\":false}", out, err);
+}
+
+int cbx_docker_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
+                      struct cbx_err *err)
+{
+    struct cbx_docker *docker = cbx_docker_of(engine);
+    if (engine->uses_bridges) {
+        return attach_bridge(docker, id, out, err);
+    }
+    return attach_streams(docker, id, out, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * One function for each call of the Engine API that the gateway uses. */
 #include "docker/engine/docker/docker_http.h"
+#include "docker/inside/bridge/bridge.h"
 #include "policies/base/memory.h"
 #include "policies/base/str.h"
 #include "policies/base/text/json.h"
@@ -150,10 +151,37 @@ int cbx_docker_start(struct cbx_engine *engine, const char *id, struct cbx_err *
                              "start a container", &answer, err);
 }
 
+/* The supervisor listens for bridges from its start on; the container must run before one is
+ * started in it. */
+static int begin_bridged(struct cbx_engine *engine, const struct cbx_container_spec *spec,
+                         char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
+                         struct cbx_err *err)
+{
+    static char variable[] = CBX_BRIDGE_VARIABLE "=1";
+    struct cbx_container_spec bridged = *spec;
+    if (bridged.variable_count >= CBX_SPEC_VARIABLES) {
+        return cbx_fail(err, CBX_EINVAL, "a container has too many variables");
+    }
+    bridged.variables[bridged.variable_count++] = variable;
+    int failed = cbx_docker_create(engine, &bridged, id, err);
+    if (failed) {
+        id[0] = '\0';
+        return failed;
+    }
+    failed = cbx_docker_start(engine, id, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_docker_attach(engine, id, attach, err);
+}
+
 int cbx_docker_begin(struct cbx_engine *engine, const struct cbx_container_spec *spec,
                      char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
                      struct cbx_err *err)
 {
+    if (engine->uses_bridges && spec->role == CBX_ROLE_SANDBOX) {
+        return begin_bridged(engine, spec, id, attach, err);
+    }
     int failed = cbx_docker_create(engine, spec, id, err);
     if (failed) {
         id[0] = '\0';

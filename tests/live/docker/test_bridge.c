@@ -1,120 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Sandboxes whose host reaches them through a bridge, as engines without attached streams do. Here
- * `docker exec` starts the bridge. */
-#include "docker/engine/docker/docker.h"
-#include "docker/engine/engine_ops.h"
-#include "docker/inside/bridge/bridge.h"
+ * Sandboxes whose host reaches them through a bridge: of a gateway that another one may take over,
+ * and of engines without attached streams. */
 #include "policies/base/memory.h"
-#include "policies/base/time/clock.h"
 #include "tests/live/docker/live.h"
-
-#include <errno.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-
-/* --- an engine whose streams a bridge carries ------------------------------------------------- */
-
-struct exec_attach {
-    struct cbx_attach attach;
-    int fd;
-    pid_t pid;
-};
-
-static pid_t last_bridge; /* the client of the last bridge */
-
-static int send_some(struct cbx_attach *attach, const void *bytes, size_t len, int timeout_ms,
-                     size_t *sent, struct cbx_err *err)
-{
-    struct exec_attach *a = (struct exec_attach *)attach;
-    struct pollfd ready = { .fd = a->fd, .events = POLLOUT };
-    if (poll(&ready, 1, timeout_ms) <= 0) {
-        return cbx_fail(err, CBX_ETIMEDOUT, "not now");
-    }
-    ssize_t n = send(a->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n <= 0) {
-        return cbx_fail(err, CBX_EIO, "gone");
-    }
-    *sent = (size_t)n;
-    return 0;
-}
-
-static int receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms,
-                   struct cbx_attach_bytes *out, struct cbx_err *err)
-{
-    struct exec_attach *a = (struct exec_attach *)attach;
-    struct pollfd ready = { .fd = a->fd, .events = POLLIN };
-    *out = (struct cbx_attach_bytes){ 0 };
-    if (poll(&ready, 1, timeout_ms) <= 0) {
-        return cbx_fail(err, CBX_ETIMEDOUT, "not now");
-    }
-    ssize_t n = recv(a->fd, to, size, 0);
-    if (n < 0) {
-        return cbx_fail(err, CBX_EIO, "gone");
-    }
-    *out = (struct cbx_attach_bytes){ CBX_CHANNEL_STDOUT, { .p = to, .len = (size_t)n } };
-    return 0;
-}
-
-static int64_t silent_ms(struct cbx_attach *attach)
-{
-    (void)attach;
-    return 0;
-}
-
-static void free_attach(struct cbx_attach *attach)
-{
-    struct exec_attach *a = (struct exec_attach *)attach;
-    close(a->fd);
-    waitpid(a->pid, NULL, 0);
-    free(a);
-}
-
-static int attach_bridge(struct cbx_engine *docker, const char *id, struct cbx_attach **out,
-                         struct cbx_err *err)
-{
-    static const struct cbx_attach_ops ops = { free_attach, send_some, receive, silent_ms };
-    struct exec_attach *a = cbx_new(sizeof(*a));
-    int ends[2];
-    (void)docker;
-    (void)err;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    a->attach.ops = &ops;
-    a->fd = ends[0];
-    a->pid = last_bridge = fork();
-    if (a->pid == 0) {
-        dup2(ends[1], STDIN_FILENO);
-        dup2(ends[1], STDOUT_FILENO);
-        execlp("docker", "docker", "exec", "-i", id, CBX_BRIDGE_PROGRAM, NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    *out = &a->attach;
-    return 0;
-}
-
-static int begin_bridged(struct cbx_engine *docker, const struct cbx_container_spec *spec,
-                         char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
-                         struct cbx_err *err)
-{
-    struct cbx_container_spec bridged = *spec;
-    static char variable[] = CBX_BRIDGE_VARIABLE "=1";
-    bridged.variables[bridged.variable_count++] = variable;
-    if (cbx_docker_create(docker, &bridged, id, err) != 0 ||
-        cbx_docker_start(docker, id, err) != 0) {
-        return CBX_EENGINE;
-    }
-    return attach_bridge(docker, id, attach, err);
-}
-
-static void use_bridges(void)
-{
-    static struct cbx_engine_ops ops;
-    ops = *engine->ops;
-    ops.begin = begin_bridged;
-    ops.attach = attach_bridge;
-    engine->ops = &ops;
-}
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
@@ -148,18 +36,18 @@ static void large_input_and_output_pass_at_the_same_time(void **state)
     assert_non_null(strstr(seen.out.p, "6291456\n"));
 }
 
-static void another_host_continues_the_session_when_the_first_is_killed(void **state)
+static void another_host_continues_the_session_and_the_first_one_is_cut_off(void **state)
 {
     IN_SANDBOX("python");
     struct cbx_err err = { 0 };
     RUN("x = 7");
-    kill(last_bridge, SIGKILL);
     CBX_AUTO(sandbox) again = NULL;
     if (cbx_sandbox_adopt(engine, &config, cbx_sandbox_id(sandbox), &again, &err) != 0) {
         fail_msg("%s", err.text);
     }
     run(again, language, "print(x)", &seen);
     assert_string_equal(seen.out.p, "7\n");
+    assert_false(cbx_sandbox_poll(sandbox));
 }
 
 static void a_program_that_connects_to_the_socket_is_no_host(void **state)
@@ -240,6 +128,29 @@ static void a_gateway_with_a_lower_epoch_is_refused_and_told_so(void **state)
     cbx_sandbox_detach(late);
 }
 
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static void a_host_that_was_cut_off_removes_no_container_while_it_may_not(void **state)
+{
+    IN_SANDBOX("python");
+    struct cbx_err err = { 0 };
+    CBX_AUTO(sandbox) taken = NULL;
+    struct cbx_sandbox_config other = config;
+    other.epoch = 1;
+    RUN("x = 8");
+    assert_int_equal(cbx_sandbox_adopt(engine, &other, cbx_sandbox_id(sandbox), &taken, &err), 0);
+    cbx_engine_guard_removals(engine, never, NULL);
+    RUN("x = 9");
+    assert_true(seen.result.session_lost);
+    run(taken, language, "print(x)", &seen);
+    assert_string_equal(seen.out.p, "8\n");
+    cbx_engine_guard_removals(engine, NULL, NULL);
+}
+
 static void a_host_without_the_key_gets_no_answer(void **state)
 {
     IN_SANDBOX("python");
@@ -258,18 +169,19 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_works_through_a_bridge),
         cmocka_unit_test(large_input_and_output_pass_at_the_same_time),
-        cmocka_unit_test(another_host_continues_the_session_when_the_first_is_killed),
+        cmocka_unit_test(another_host_continues_the_session_and_the_first_one_is_cut_off),
         cmocka_unit_test(a_program_that_connects_to_the_socket_is_no_host),
         cmocka_unit_test(a_program_reads_no_memory_and_no_descriptor_of_a_bridge),
         cmocka_unit_test(a_reset_kills_programs_and_spares_the_bridge),
         cmocka_unit_test(a_program_that_does_not_end_is_stopped_and_the_session_goes_on),
         cmocka_unit_test(a_gateway_with_a_lower_epoch_is_refused_and_told_so),
+        cmocka_unit_test(a_host_that_was_cut_off_removes_no_container_while_it_may_not),
         cmocka_unit_test(a_host_without_the_key_gets_no_answer),
     };
     int skipped = live_begin();
     if (skipped) {
         return skipped;
     }
-    use_bridges();
+    cbx_engine_use_bridges(engine);
     LIVE_RUN(argc, argv, tests);
 }
