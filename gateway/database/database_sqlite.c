@@ -94,6 +94,22 @@ static const char *const migrations[] = {
     " coalesce(length(CAST(new.results AS BLOB)), 0), new.principal, new.replica);"
     " DELETE FROM sizes WHERE id=new.rowid AND code=0 AND results=0; END;"
     "PRAGMA user_version=12;",
+    /* Unused: the same statements run on a database that several gateways share. */
+    "CREATE VIEW clock AS SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AS "
+    "now_ms;"
+    "CREATE TABLE replicas(name TEXT PRIMARY KEY, generation BIGINT NOT NULL,"
+    " alive BIGINT NOT NULL, seen BIGINT NOT NULL);"
+    "CREATE TABLE instances(replica TEXT NOT NULL, generation BIGINT NOT NULL,"
+    " holder TEXT NOT NULL, epoch BIGINT NOT NULL,"
+    " PRIMARY KEY(replica, generation));"
+    "CREATE INDEX instances_of_holder ON instances(holder);"
+    "CREATE TABLE takeovers(replica TEXT NOT NULL, epoch BIGINT NOT NULL,"
+    " holder TEXT NOT NULL, sessions BIGINT NOT NULL, noted BIGINT NOT NULL,"
+    " PRIMARY KEY(replica, epoch));"
+    "CREATE TABLE taken(decision TEXT PRIMARY KEY, replica TEXT NOT NULL,"
+    " epoch BIGINT NOT NULL, holder TEXT NOT NULL, released BIGINT NOT NULL);"
+    "CREATE INDEX taken_from ON taken(replica, epoch);"
+    "PRAGMA user_version=13;",
 };
 enum { FIRST_VERSION = 2, MIGRATIONS = sizeof(migrations) / sizeof(migrations[0]) };
 

@@ -38,8 +38,28 @@ static const char first_version[] =
     "CREATE TABLE sets(key TEXT COLLATE \"C\" PRIMARY KEY, packages TEXT NOT NULL,"
     " made_ms BIGINT NOT NULL);";
 
+/* Replicas that take over from each other (gateway/front/store/store_takeover.h). The clock is the
+ * server's own, also within a transaction. */
+static const char takeovers[] =
+    "UPDATE codebox_version SET version=2;"
+    "CREATE VIEW clock AS SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS "
+    "now_ms;"
+    "CREATE TABLE replicas(name TEXT COLLATE \"C\" PRIMARY KEY, generation BIGINT NOT NULL,"
+    " alive BIGINT NOT NULL, seen BIGINT NOT NULL);"
+    "CREATE TABLE instances(replica TEXT COLLATE \"C\" NOT NULL, generation BIGINT NOT NULL,"
+    " holder TEXT COLLATE \"C\" NOT NULL, epoch BIGINT NOT NULL,"
+    " PRIMARY KEY(replica, generation));"
+    "CREATE INDEX instances_of_holder ON instances(holder);"
+    "CREATE TABLE takeovers(replica TEXT COLLATE \"C\" NOT NULL, epoch BIGINT NOT NULL,"
+    " holder TEXT COLLATE \"C\" NOT NULL, sessions BIGINT NOT NULL, noted BIGINT NOT NULL,"
+    " PRIMARY KEY(replica, epoch));"
+    "CREATE TABLE taken(decision TEXT COLLATE \"C\" PRIMARY KEY, replica TEXT COLLATE \"C\" NOT "
+    "NULL,"
+    " epoch BIGINT NOT NULL, holder TEXT COLLATE \"C\" NOT NULL, released BIGINT NOT NULL);"
+    "CREATE INDEX taken_from ON taken(replica, epoch);";
+
 /* The steps from each version of the tables to the next one; the first leads to version 1. */
-static const char *const migrations[] = { first_version };
+static const char *const migrations[] = { first_version, takeovers };
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };
 
 /* Reads the version; 0 if there are no tables. A role that may not create tables can open those

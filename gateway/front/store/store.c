@@ -60,22 +60,28 @@ static int copy_rows(struct cbx_rows *rows, json_t *out, struct cbx_err *err)
     return cbx_rows_check(rows, err);
 }
 
-/* Reads all rows into a new array. */
-static int fetch_rows(struct cbx_store *store, enum cbx_statement statement,
-                      const char *const *texts, int count, json_t **out, struct cbx_err *err)
+int cbx_store_fetch_locked(struct cbx_store *store, enum cbx_statement statement,
+                           const char *const *texts, int count, json_t **out, struct cbx_err *err)
 {
     CBX_AUTO_JSON array = json_array();
     struct cbx_rows *rows = NULL;
-    pthread_mutex_lock(&store->lock);
     int failed = cbx_database_query(store->database, statement, texts, count, &rows, err);
     if (!failed) {
         failed = copy_rows(rows, array, err);
     }
     cbx_rows_free(rows);
-    pthread_mutex_unlock(&store->lock);
     if (!failed) {
         *out = cbx_steal(&array);
     }
+    return failed;
+}
+
+int cbx_store_fetch_rows(struct cbx_store *store, enum cbx_statement statement,
+                         const char *const *texts, int count, json_t **out, struct cbx_err *err)
+{
+    pthread_mutex_lock(&store->lock);
+    int failed = cbx_store_fetch_locked(store, statement, texts, count, out, err);
+    pthread_mutex_unlock(&store->lock);
     return failed;
 }
 
@@ -107,8 +113,8 @@ int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t 
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_STORED_OPTIONS_MAX);
     cbx_json_write(&text, options);
-    const char *const values[] = { text.p, id };
-    return cbx_store_execute(store, CBX_SQL_set_options, values, 2, NULL, err);
+    const char *const values[] = { text.p, id, store->replica };
+    return cbx_store_execute(store, CBX_SQL_set_options, values, 3, NULL, err);
 }
 
 int cbx_store_get_session(struct cbx_store *store, const char *principal, const char *id,
@@ -134,7 +140,7 @@ int cbx_store_count_sessions(struct cbx_store *store, const char *principal, siz
 {
     const char *const values[] = { store->replica, principal };
     CBX_AUTO_JSON rows = NULL;
-    int failed = fetch_rows(store, CBX_SQL_count_sessions, values, 2, &rows, err);
+    int failed = cbx_store_fetch_rows(store, CBX_SQL_count_sessions, values, 2, &rows, err);
     *out = failed ? 0 : (size_t)read_number(rows, "count");
     return failed;
 }
@@ -142,7 +148,8 @@ int cbx_store_count_sessions(struct cbx_store *store, const char *principal, siz
 int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx_err *err)
 {
     int64_t changed = 0;
-    int failed = cbx_store_execute(store, CBX_SQL_remove_session, &id, 1, &changed, err);
+    const char *const values[] = { id, store->replica };
+    int failed = cbx_store_execute(store, CBX_SQL_remove_session, values, 2, &changed, err);
     if (failed) {
         return failed;
     }
@@ -194,8 +201,8 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
 int cbx_store_set_decision(struct cbx_store *store, const char *id, const char *decision,
                            struct cbx_err *err)
 {
-    const char *const values[] = { decision, id };
-    return cbx_store_execute(store, CBX_SQL_set_decision, values, 2, NULL, err);
+    const char *const values[] = { decision, id, store->replica };
+    return cbx_store_execute(store, CBX_SQL_set_decision, values, 3, NULL, err);
 }
 
 /* With the lock: reads the session and the principal of an execution; "" without a row. */
@@ -244,16 +251,22 @@ int cbx_store_set_execution(struct cbx_store *store, const char *id, const char 
                         "the results have more than the %lld bytes of one execution",
                         (long long)most);
     }
-    const char *const values[] = { status, completed_at, results != NULL ? text.p : NULL, id };
+    const char *const values[] = { status, completed_at, results != NULL ? text.p : NULL, id,
+                                   store->replica };
+    int64_t changed = 0;
     pthread_mutex_lock(&store->lock);
     int failed = 0;
     if (results != NULL) {
         failed = make_room_for(store, id, (int64_t)text.len, err);
     }
     if (!failed) {
-        failed = cbx_store_execute_locked(store, CBX_SQL_set_execution, values, 4, NULL, err);
+        failed = cbx_store_execute_locked(store, CBX_SQL_set_execution, values, 5, &changed, err);
     }
     pthread_mutex_unlock(&store->lock);
+    if (!failed && changed == 0 && store->shared) {
+        return cbx_fail(err, CBX_ESTATE,
+                        "another replica has execution '%.64s' now, or it was removed", id);
+    }
     return failed;
 }
 
@@ -284,13 +297,13 @@ int cbx_store_list_sessions(struct cbx_store *store, const char *principal, json
                             struct cbx_err *err)
 {
     const char *const values[] = { store->replica, principal };
-    return fetch_rows(store, CBX_SQL_list_sessions, values, 2, out, err);
+    return cbx_store_fetch_rows(store, CBX_SQL_list_sessions, values, 2, out, err);
 }
 
 int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err)
 {
     const char *replica = store->replica;
-    return fetch_rows(store, CBX_SQL_list_running, &replica, 1, out, err);
+    return cbx_store_fetch_rows(store, CBX_SQL_list_running, &replica, 1, out, err);
 }
 
 int cbx_store_page_sessions(struct cbx_store *store, const char *principal,
@@ -301,7 +314,7 @@ int cbx_store_page_sessions(struct cbx_store *store, const char *principal,
     snprintf(count, sizeof(count), "%lld", (long long)limit);
     const char *const values[] = { store->replica, after->created_at, after->key, principal,
                                    count };
-    return fetch_rows(store, CBX_SQL_page_sessions, values, 5, out, err);
+    return cbx_store_fetch_rows(store, CBX_SQL_page_sessions, values, 5, out, err);
 }
 
 int cbx_store_page_history(struct cbx_store *store, const char *principal, const char *session,
@@ -312,7 +325,7 @@ int cbx_store_page_history(struct cbx_store *store, const char *principal, const
     snprintf(count, sizeof(count), "%lld", (long long)limit);
     snprintf(row, sizeof(row), "%lld", strtoll(after->key, NULL, 10));
     const char *const values[] = { session, principal, after->created_at, row, count };
-    return fetch_rows(store, CBX_SQL_page_history, values, 5, out, err);
+    return cbx_store_fetch_rows(store, CBX_SQL_page_history, values, 5, out, err);
 }
 
 int cbx_store_page_past(struct cbx_store *store, const char *session, int64_t after, int64_t before,
@@ -332,13 +345,13 @@ int cbx_store_page_past(struct cbx_store *store, const char *session, int64_t af
     if (failed) {
         return failed;
     }
-    return fetch_rows(store, CBX_SQL_page_past, values, 4, out, err);
+    return cbx_store_fetch_rows(store, CBX_SQL_page_past, values, 4, out, err);
 }
 
 int64_t cbx_store_last_turn(struct cbx_store *store)
 {
     CBX_AUTO_JSON rows = NULL;
-    if (fetch_rows(store, CBX_SQL_last_turn, NULL, 0, &rows, NULL) != 0) {
+    if (cbx_store_fetch_rows(store, CBX_SQL_last_turn, NULL, 0, &rows, NULL) != 0) {
         return 0;
     }
     return read_number(rows, "turn");
@@ -346,8 +359,8 @@ int64_t cbx_store_last_turn(struct cbx_store *store)
 
 /* --- keys of clients -------------------------------------------------------------------------- */
 
-static int read_key(struct cbx_store *store, const char *principal, const char *key,
-                    struct cbx_stored_key *out, struct cbx_err *err)
+int cbx_store_find_key(struct cbx_store *store, const char *principal, const char *key,
+                       struct cbx_stored_key *out, struct cbx_err *err)
 {
     const char *const values[] = { key, principal };
     char *c[3] = { NULL, NULL, NULL };
@@ -376,7 +389,7 @@ int cbx_store_take_key(struct cbx_store *store, const char *principal, const cha
     if (failed || changed > 0) {
         return failed;
     }
-    failed = read_key(store, principal, key, own, err);
+    failed = cbx_store_find_key(store, principal, key, own, err);
     if (failed) {
         return failed;
     }

@@ -112,7 +112,8 @@ size_t cbx_store_result_max(struct cbx_store *store, const char **reason);
 
 /* status: "running", "completed", "error", "cancelled"; `results` (may be NULL) is stored as
  * JSON. Drops older results as above; CBX_ETOOBIG if it does not fit. Results of at most
- * short_bytes are always stored. */
+ * short_bytes are always stored. CBX_ESTATE if another replica has taken the execution over: nothing
+ * is stored. */
 int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
                             const char *completed_at, const json_t *results, struct cbx_err *err);
 /* Returns {request_id, session_id, status, created_at, completed_at, results, decision,
@@ -132,6 +133,10 @@ struct cbx_stored_key {
  * the stored entry. */
 int cbx_store_take_key(struct cbx_store *store, const char *principal, const char *key,
                        const char *oldest, struct cbx_stored_key *own, struct cbx_err *err);
+
+/* Reads the stored entry of a key. CBX_ENOTFOUND. */
+int cbx_store_find_key(struct cbx_store *store, const char *principal, const char *key,
+                       struct cbx_stored_key *out, struct cbx_err *err);
 
 /* Drops the key if it is stored for this id. */
 int cbx_store_drop_key(struct cbx_store *store, const char *principal, const char *key,

@@ -20,8 +20,8 @@ static int merge_line(struct cbx_store *store, const char *line, struct cbx_err 
     if (sscanf(line, "%36[0-9a-f-] %20[0-9]%c", id, seq, &end) != 3 || end != '\n') {
         return 0;
     }
-    const char *const values[] = { seq, id };
-    return cbx_database_execute(store->database, CBX_SQL_set_begun, values, 2, NULL, err);
+    const char *const values[] = { seq, id, store->replica };
+    return cbx_database_execute(store->database, CBX_SQL_set_begun, values, 3, NULL, err);
 }
 
 int cbx_store_merge_begun(struct cbx_store *store, struct cbx_err *err)
@@ -75,9 +75,10 @@ int cbx_store_begin_execution(struct cbx_store *store, const char *id, uint64_t 
     char line[BEGUN_LINE_BYTES + 2];
     int len = snprintf(line, sizeof(line), "%.36s %llu\n", id, (unsigned long long)audit_seq);
     pthread_mutex_lock(&store->lock);
-    bool in_memory = store->begun_fd < 0;
+    /* another replica, which may take the row over, does not read the file */
+    bool writes_row = store->begun_fd < 0 || store->claimed;
     int failed;
-    if (!in_memory) {
+    if (!writes_row) {
         failed = append_begun(store, line, (size_t)len, err);
     } else {
         failed = merge_line(store, line, err);

@@ -20,6 +20,7 @@ struct cbx_store {
     struct cbx_database *database;
     char *replica; /* of the rows of this gateway; "" if the database is its own */
     bool shared;   /* cbx_store_open_shared */
+    bool claimed;  /* cbx_store_claim: another replica may take the rows over */
     pthread_mutex_t lock;
     struct cbx_store_limits limits;
     atomic_uint added; /* number of executions of this process */
@@ -43,6 +44,14 @@ int cbx_store_execute_locked(struct cbx_store *store, enum cbx_statement stateme
                              struct cbx_err *err);
 int cbx_store_execute(struct cbx_store *store, enum cbx_statement statement,
                       const char *const *texts, int count, int64_t *changed, struct cbx_err *err);
+
+/* --- store.c ---------------------------------------------------------------------------------- */
+
+/* Read all rows into a new array of objects; the first one with the lock held. */
+int cbx_store_fetch_locked(struct cbx_store *store, enum cbx_statement statement,
+                           const char *const *texts, int count, json_t **out, struct cbx_err *err);
+int cbx_store_fetch_rows(struct cbx_store *store, enum cbx_statement statement,
+                         const char *const *texts, int count, json_t **out, struct cbx_err *err);
 
 /* --- store_begun.c: runs that began ----------------------------------------------------------- */
 
