@@ -3,6 +3,7 @@
 #include "gateway/executor/callers.h"
 
 #include "gateway/executor/executor_internal.h"
+#include "gateway/executor/sessions/instance_seeds.h"
 #include "gateway/identity/identity.h"
 #include "policies/base/log.h"
 #include "policies/base/time/clock.h"
@@ -15,7 +16,7 @@ static const enum cbx_right right_of[] = {
 };
 
 /* The key is common to all executors of a persistent gateway, since a voucher outlives an
- * executor. */
+ * executor; and to all replicas that take over from each other. */
 static int find_key(struct cbx_executor *e, struct cbx_sha256 *out, struct cbx_err *err)
 {
     static const struct cbx_str purpose = CBX_STR("codebox vouchers");
@@ -25,7 +26,9 @@ static int find_key(struct cbx_executor *e, struct cbx_sha256 *out, struct cbx_e
     pthread_mutex_lock(&e->lock);
     int failed = 0;
     if (!e->has_voucher_key) {
-        if (e->config.persistent) {
+        if (cbx_executor_takes_over(e)) {
+            cbx_instance_seeds_vouchers(e->config.instances, seed);
+        } else if (e->config.persistent) {
             failed = cbx_instance_seed(e->config.state_dir, seed, err);
         }
         e->voucher_key = cbx_hmac_sha256(bytes, purpose);

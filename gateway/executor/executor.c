@@ -116,10 +116,11 @@ struct adoption {
     struct cbx_executor *executor;
     const struct cbx_sandbox_config *config;
     const json_t *ids;
-    atomic_size_t next;
+    atomic_size_t next, adopted;
 };
 
-static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *config,
+/* True if it is in the table of sessions then. */
+static bool adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *config,
                       const char *id)
 {
     struct cbx_sandbox *sandbox = NULL;
@@ -130,11 +131,13 @@ static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *c
             cbx_log(CBX_LOG_WARNING, "container %.12s of an executor that has ended is removed: %s",
                     id, err.text);
         }
-        return;
+        return false;
     }
     const struct cbx_policy *policy = cbx_policies_find(cbx_policy_history_last(&e->policies),
                                                         cbx_str_of(cbx_sandbox_policy(sandbox)));
-    if (!cbx_grants_match(&e->grants, policy, cbx_executor_key(e), sandbox)) {
+    /* the executor of its instance stored the digest with its own key */
+    const struct cbx_str key = { .p = (const char *)config->secret, .len = sizeof(config->secret) };
+    if (!cbx_grants_match(&e->grants, policy, key, sandbox)) {
         cbx_log(CBX_LOG_WARNING,
                 "the sandbox of session '%s' is removed: its program got other values of variables "
                 "than this gateway has, which could not be redacted from its output",
@@ -145,21 +148,25 @@ static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *c
         }
         cbx_sandbox_end(sandbox);
         cbx_sandbox_detach(sandbox);
-        return;
+        return false;
     }
     cbx_executor_grant_network(e, policy, sandbox);
-    if (cbx_sessions_adopt(e->sessions, sandbox)) {
-        cbx_pool_count(e->pool);
-    } else {
+    if (!cbx_sessions_adopt(e->sessions, sandbox)) {
         cbx_sandbox_detach(sandbox);
+        return false;
     }
+    cbx_pool_count(e->pool);
+    return true;
 }
 
 static void *adopt_some(void *context)
 {
     struct adoption *a = context;
     for (size_t i; (i = atomic_fetch_add(&a->next, 1)) < json_array_size(a->ids);) {
-        adopt_one(a->executor, a->config, json_string_value(json_array_get(a->ids, i)));
+        const char *id = json_string_value(json_array_get(a->ids, i));
+        if (adopt_one(a->executor, a->config, id)) {
+            atomic_fetch_add(&a->adopted, 1);
+        }
     }
     return NULL;
 }
@@ -180,26 +187,26 @@ static void adopt_all(struct adoption *adoption)
     }
 }
 
-/* Adopts sandboxes with a session or a result, and removes all other containers. */
-static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *config)
+int cbx_executor_adopt(struct cbx_executor *e, const struct cbx_sandbox_config *config,
+                       size_t *adopted, struct cbx_err *err)
 {
     char label[128];
     size_t removed;
     CBX_AUTO_JSON ids = NULL;
-    struct cbx_err err = { 0 };
-    snprintf(label, sizeof(label), "codebox.instance=%s", e->instance.name);
-    if (cbx_engine_container_running(e->engine, label, &ids, &err) != 0) {
-        cbx_log(CBX_LOG_WARNING, "the sandboxes of an executor that has ended are not adopted: %s",
-                err.text);
-        return;
+    snprintf(label, sizeof(label), "codebox.instance=%s", config->instance);
+    int failed = cbx_engine_container_running(e->engine, label, &ids, err);
+    if (failed) {
+        return failed;
     }
     struct adoption adoption = { .executor = e, .config = config, .ids = ids };
     adopt_all(&adoption);
-    struct cbx_reap reap = { .instance = e->instance.name,
+    struct cbx_reap reap = { .instance = config->instance,
                              .keeps = cbx_executor_has,
                              .context = e };
     cbx_sandbox_reap(e->engine, &reap, &removed, NULL);
-    cbx_packages_reap(e->engine, e->instance.name, 0, &removed, NULL);
+    cbx_packages_reap(e->engine, config->instance, 0, &removed, NULL);
+    *adopted = atomic_load(&adoption.adopted);
+    return 0;
 }
 
 /* The executor of a gateway whose master was killed may not have ended yet. */
@@ -218,18 +225,41 @@ static int make_instance(struct cbx_executor *e, const uint8_t seed[CBX_INSTANCE
     return failed;
 }
 
+/* The seed of the containers' instance. */
+static int find_seed(struct cbx_executor *e, uint8_t out[CBX_INSTANCE_SEED_BYTES],
+                     struct cbx_err *err)
+{
+    if (cbx_executor_takes_over(e)) {
+        return cbx_executor_own_seed(e, out, err);
+    }
+    if (e->config.persistent) {
+        return cbx_instance_seed(e->config.state_dir, out, err);
+    }
+    memcpy(out, e->secrets.seed, CBX_INSTANCE_SEED_BYTES);
+    return 0;
+}
+
+static bool may_remove(void *context)
+{
+    return cbx_executor_is_held(context);
+}
+
 /* Call it with the lock held. */
 static int open_engine(struct cbx_executor *e, struct cbx_err *err)
 {
-    uint8_t seed[CBX_INSTANCE_SEED_BYTES];
-    memcpy(seed, e->secrets.seed, sizeof(seed));
+    uint8_t seed[CBX_INSTANCE_SEED_BYTES] = { 0 };
     int failed = cbx_engine_new(e->config.docker_host, &e->engine, err);
-    if (!failed && e->config.persistent) {
-        failed = cbx_instance_seed(e->config.state_dir, seed, err);
+    if (!failed && cbx_executor_takes_over(e)) {
+        cbx_engine_use_bridges(e->engine);
+        cbx_engine_guard_removals(e->engine, may_remove, e);
+    }
+    if (!failed) {
+        failed = find_seed(e, seed, err);
     }
     if (!failed && e->instance.name[0] == '\0') {
         failed = make_instance(e, seed, err);
     }
+    explicit_bzero(seed, sizeof(seed));
     if (failed) {
         cbx_engine_free(cbx_steal(&e->engine));
         return failed;
@@ -243,12 +273,19 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
                                          .variant = e->config.variant };
     memcpy(config.secret, e->instance.secret, sizeof(config.secret));
     e->pool = cbx_pool_new(e->engine, &config, &e->config.pool);
-    adopt(e, &config);
+    struct cbx_err why = { 0 };
+    size_t adopted;
+    if (cbx_executor_adopt(e, &config, &adopted, &why) != 0) {
+        cbx_log(CBX_LOG_WARNING, "the sandboxes of an executor that has ended are not adopted: %s",
+                why.text);
+    }
     /* actions of an executor that was still ending */
     if (e->audit != NULL && read_outcomes(e, err) != 0) {
         cbx_log(CBX_LOG_ERROR, "outcomes of the executor before this one: %s", err->text);
     }
-    cbx_instance_reap(e->config.state_dir, e->engine);
+    if (!cbx_executor_takes_over(e)) { /* else another replica may have what an instance had */
+        cbx_instance_reap(e->config.state_dir, e->engine);
+    }
     for (int i = 0; i < e->config.profile_count; i++) {
         cbx_pool_prewarm(e->pool, e->config.profiles[i].kernel, &e->config.profiles[i].limits);
     }
@@ -256,6 +293,15 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
 }
 
 int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err)
+{
+    int failed = cbx_executor_await_place(e, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_executor_open_pool(e, out, err);
+}
+
+int cbx_executor_open_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err)
 {
     pthread_mutex_lock(&e->lock);
     int failed = 0;
@@ -298,7 +344,8 @@ void cbx_executor_tend_outcomes(struct cbx_executor *e)
         return;
     }
     cbx_outcomes_retry(e->outcomes, audit);
-    if (adopted) {
+    bool complete = !cbx_executor_takes_over(e) || atomic_load(&e->holdings.ready);
+    if (adopted && complete && cbx_executor_is_held(e)) {
         cbx_outcomes_sweep(e->outcomes, audit, has_run, e);
     }
     if (e->config.persistent && cbx_outcomes_is_due(e->outcomes)) {

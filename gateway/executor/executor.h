@@ -20,6 +20,10 @@ struct cbx_executor_config {
     /* principals and their rights; borrowed. NULL = callers are not authenticated */
     struct cbx_identity *identity;
     int variables_fd; /* gateway/ipc/master/variables.h; 0 = none */
+    /* seeds of replicas (sessions/instance_seeds.h), borrowed; empty = the instance is of the state
+     * directory, and no replica takes over */
+    struct cbx_str instances;
+    const char *replica; /* name of this one; only with `instances` */
     const char *state_dir;
     int64_t audit_max_bytes; /* size of a file of the audit log; 0 = CBX_AUDIT_FILE_MIB */
     int64_t audit_keep_ms;   /* age from which files of the audit log are removed; 0 = never */

@@ -10,6 +10,7 @@
 #include "gateway/executor/heads/audit_anchors.h"
 #include "gateway/executor/heads/audit_keeper.h"
 #include "gateway/executor/health.h"
+#include "gateway/executor/holdings.h"
 #include "gateway/executor/packages/executor_layers.h"
 #include "gateway/executor/policies.h"
 #include "gateway/executor/run/executor_imports.h"
@@ -55,6 +56,7 @@ struct cbx_executor {
     char name[33]; /* name of the instance, set when the audit log is opened */
     bool stopping;
     struct cbx_sessions *sessions;
+    struct cbx_holdings holdings; /* instances of replicas (holdings.h) */
     struct cbx_health health;
     /* Runs whose sandbox was not adopted, because this executor could not redact their output.
      * Written while the pool is opened. */
@@ -100,6 +102,15 @@ struct cbx_executor_request {
  * executor is stopping. */
 int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err);
 int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err);
+
+/* As cbx_executor_pool, without waiting for the first call `hold`. */
+int cbx_executor_open_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err);
+
+/* Adopts sandboxes with a session or a result of the instance in the configuration, which is
+ * borrowed for the life of the process, and removes all other containers of it; *adopted is their
+ * number. CBX_EENGINE if they cannot be listed. The pool must exist. */
+int cbx_executor_adopt(struct cbx_executor *e, const struct cbx_sandbox_config *config,
+                       size_t *adopted, struct cbx_err *err);
 
 /* True after the executor began to end. */
 bool cbx_executor_is_stopping(struct cbx_executor *e);

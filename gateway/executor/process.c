@@ -31,7 +31,10 @@ static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int6
     if (pool == NULL) {
         return;
     }
-    cbx_sessions_expire(e->sessions, now, e->config.idle_ms);
+    bool held = cbx_executor_is_held(e);
+    if (held) {
+        cbx_sessions_expire(e->sessions, now, e->config.idle_ms);
+    }
     if (now - *renewed >= cbx_executor_lease_ms(e) / 4) {
         *renewed = now;
         cbx_sessions_renew_leases(e->sessions);
@@ -40,7 +43,7 @@ static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int6
     }
     enum { PROBE_MS = 5000 };
     cbx_executor_probe(e, PROBE_MS);
-    if (now - *reaped >= cbx_executor_lease_ms(e) / 2) {
+    if (held && now - *reaped >= cbx_executor_lease_ms(e) / 2) {
         enum { COMMIT_S = 1200 }; /* an image commit in progress is younger */
         *reaped = now;
         /* a sandbox in creation is in no table yet: only old ones are removed */
@@ -50,7 +53,11 @@ static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int6
                                  .keeps = cbx_executor_has,
                                  .context = e };
         cbx_sandbox_reap(e->engine, &reap, &removed, NULL);
-        cbx_instance_reap(e->config.state_dir, e->engine);
+        if (cbx_executor_takes_over(e)) {
+            cbx_executor_reap_held(e);
+        } else {
+            cbx_instance_reap(e->config.state_dir, e->engine);
+        }
         cbx_packages_reap(e->engine, e->instance.name, COMMIT_S, &removed, NULL);
     }
 }
@@ -306,6 +313,7 @@ _Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
     e.config = *config;
     pthread_mutex_init(&e.lock, NULL);
     pthread_mutex_init(&e.anchors.lock, NULL);
+    cbx_holdings_init(&e.holdings);
     const struct cbx_turns_config turns = { .what = "programs",
                                             .running = config->max_runs,
                                             .waiting = WAITING_MAX,

@@ -406,6 +406,42 @@ static int serve_anchor(struct cbx_executor_request *r, const struct cbx_anchor_
     return cbx_executor_answer_done(r, err);
 }
 
+static int serve_hold(struct cbx_executor_request *r, const struct cbx_hold_args *args,
+                      struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    CBX_AUTO_JSON empty = json_array();
+    int failed = cbx_executor_hold(r->executor, args, empty, err);
+    if (failed) {
+        return failed;
+    }
+    json_t *header = cbx_reply_json(CBX_REPLY_DONE);
+    json_object_set(header, "empty", empty);
+    return cbx_executor_answer(r, header, CBX_STR(""), err);
+}
+
+static int serve_taken_over(struct cbx_executor_request *r, const struct cbx_taken_over_args *args,
+                            struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    int failed = cbx_executor_note_taken(r->executor, args, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_executor_answer_done(r, err);
+}
+
+static int serve_given_up(struct cbx_executor_request *r, const struct cbx_given_up_args *args,
+                          struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    int failed = cbx_executor_note_given_up(r->executor, args, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_executor_answer_done(r, err);
+}
+
 /* Enters the session of a verified caller when it has no run. Leave it with cbx_sessions_leave. */
 static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct cbx_str principal,
                       struct cbx_str proof, struct cbx_session **session,

@@ -112,6 +112,21 @@ static json_t *describe_loss(const json_t *body)
                                        json_string_value(json_object_get(body, "action")), body);
     json_object_set_new(outcome, "error",
                         json_string("outcome unknown: the executor ended before it was recorded"));
+    json_object_set_new(outcome, CBX_OUTCOMES_PRESUMED, json_true());
+    return outcome;
+}
+
+static json_t *describe_taken_loss(const char *decision, const char *replica)
+{
+    const struct cbx_result result = { .status = CBX_RUN_LOST, .exit_code = -1 };
+    char text[200];
+    json_t *outcome = cbx_outcome_json(&result, decision, "run", NULL);
+    snprintf(text, sizeof(text),
+             "outcome unknown: replica '%.63s', which decided this, ended, and no sandbox has its "
+             "result",
+             replica);
+    json_object_set_new(outcome, "error", json_string(text));
+    json_object_set_new(outcome, CBX_OUTCOMES_PRESUMED, json_true());
     return outcome;
 }
 
@@ -159,6 +174,37 @@ static void read_other(struct cbx_outcomes *o, const json_t *body, bool outcome)
     }
 }
 
+static void take_over_all(struct cbx_outcomes *o, const json_t *body, uint64_t seq)
+{
+    const char *replica = json_string_value(json_object_get(body, "replica"));
+    size_t i;
+    const json_t *entry;
+    json_array_foreach(json_object_get(body, CBX_OUTCOMES_DECISIONS), i, entry)
+    {
+        struct cbx_str id = cbx_json_str(entry);
+        if (id.len == 0 || id.len > CBX_NAME_MAX || find(o, id) != NULL || o->count >= OPEN_MAX) {
+            continue;
+        }
+        struct item item = { .seq = seq, .state = LEFT };
+        snprintf(item.decision, sizeof(item.decision), "%.*s", CBX_STR_ARG(id));
+        item.body = describe_taken_loss(item.decision, replica != NULL ? replica : "");
+        add(o, item);
+    }
+}
+
+static void release_all(struct cbx_outcomes *o, const json_t *body)
+{
+    size_t i;
+    const json_t *entry;
+    json_array_foreach(json_object_get(body, CBX_OUTCOMES_DECISIONS), i, entry)
+    {
+        struct item *item = find(o, cbx_json_str(entry));
+        if (item != NULL && (item->state == LEFT || item->state == ASKED)) {
+            drop(o, item);
+        }
+    }
+}
+
 /* Only records of these types are parsed. The members after a body have no text from other
  * sources. */
 static bool ends_in_type(struct cbx_str line, const char *type)
@@ -173,8 +219,10 @@ static void read_line(struct cbx_outcomes *o, struct cbx_str line, uint64_t seq,
                       const char *instance)
 {
     bool decision = ends_in_type(line, "decision"), outcome = ends_in_type(line, "outcome");
+    bool taken = ends_in_type(line, CBX_OUTCOMES_TAKEOVER);
+    bool released = ends_in_type(line, CBX_OUTCOMES_RELEASED);
     CBX_AUTO_JSON record = NULL;
-    if ((!decision && !outcome && !ends_in_type(line, "approval")) ||
+    if ((!decision && !outcome && !taken && !released && !ends_in_type(line, "approval")) ||
         cbx_json_parse(line, CBX_AUDIT_LINE_MAX, &record, NULL) != 0) {
         return;
     }
@@ -182,6 +230,10 @@ static void read_line(struct cbx_outcomes *o, struct cbx_str line, uint64_t seq,
     pthread_mutex_lock(&o->lock);
     if (decision) {
         read_decision(o, body, seq, instance);
+    } else if (taken) {
+        take_over_all(o, body, seq);
+    } else if (released) {
+        release_all(o, body);
     } else {
         read_other(o, body, outcome);
     }
@@ -311,6 +363,32 @@ void cbx_outcomes_defer(struct cbx_outcomes *o, const char *decision, json_t *bo
         item->body = json_incref(body);
         item->state = WAITING;
     }
+    pthread_mutex_unlock(&o->lock);
+}
+
+void cbx_outcomes_leave(struct cbx_outcomes *o, const char *decision, json_t *body)
+{
+    pthread_mutex_lock(&o->lock);
+    struct item *item = find(o, cbx_str_of(decision));
+    if (item != NULL) {
+        json_decref(item->body);
+        item->body = json_incref(body);
+        item->state = LEFT;
+    }
+    pthread_mutex_unlock(&o->lock);
+}
+
+void cbx_outcomes_take_over(struct cbx_outcomes *o, const json_t *body, uint64_t seq)
+{
+    pthread_mutex_lock(&o->lock);
+    take_over_all(o, body, seq);
+    pthread_mutex_unlock(&o->lock);
+}
+
+void cbx_outcomes_release(struct cbx_outcomes *o, const json_t *body)
+{
+    pthread_mutex_lock(&o->lock);
+    release_all(o, body);
     pthread_mutex_unlock(&o->lock);
 }
 

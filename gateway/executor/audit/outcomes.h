@@ -52,6 +52,25 @@ bool cbx_outcomes_take(struct cbx_outcomes *outcomes, const char *decision);
 void cbx_outcomes_settle(struct cbx_outcomes *outcomes, const char *decision);
 void cbx_outcomes_defer(struct cbx_outcomes *outcomes, const char *decision, json_t *body);
 
+/* In place of settling it: the client did not store the result. The action has this outcome (a
+ * reference is kept) when it is swept, unless the run is resumed before. */
+void cbx_outcomes_leave(struct cbx_outcomes *outcomes, const char *decision, json_t *body);
+
+/* --- takeover --------------------------------------------------------------------------------- */
+
+/* Types of records, and the member with the decisions. 'takeover': this log has the outcomes of
+ * runs whose decisions are in the log of `replica`. 'released': the reverse. */
+#define CBX_OUTCOMES_TAKEOVER  "takeover"
+#define CBX_OUTCOMES_RELEASED  "released"
+#define CBX_OUTCOMES_DECISIONS "decisions"
+
+/* Member of an outcome that was not seen: no result of the run was found. */
+#define CBX_OUTCOMES_PRESUMED "presumed"
+
+/* Apply the body of such a record, with this number. */
+void cbx_outcomes_take_over(struct cbx_outcomes *outcomes, const json_t *body, uint64_t seq);
+void cbx_outcomes_release(struct cbx_outcomes *outcomes, const json_t *body);
+
 /* --- from time to time ------------------------------------------------------------------------ */
 
 /* Writes the waiting outcomes, until writing fails. Returns the number of outcomes that still

@@ -202,6 +202,9 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
     struct cbx_executor *e = x->request->executor;
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     bool restarted = sandbox == NULL || !cbx_sandbox_poll(sandbox);
+    if (restarted) { /* or another replica has it: then this executor ends */
+        cbx_executor_await_hold(e);
+    }
     if (restarted || lacks_packages(x, sandbox)) {
         /* The container ended since the last run: the session continues in a new one, without
          * its state, and the result reports this. */
@@ -229,6 +232,7 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
                                        .has_room = note_room,
                                        .begun = note_begun,
                                        .context = x->request };
+    cbx_executor_await_hold(e); /* the sandbox may have taken long: its run may be elsewhere now */
     if (is_cancelled(x->request)) { /* cancelled while its sandbox was made */
         return cbx_fail(err, CBX_ECANCELLED, "cancelled before it began");
     }
@@ -540,6 +544,12 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     uint64_t seq = 0;
     CBX_AUTO_JSON environment = NULL;
     failed = examine(e, args, &sealed, x.given.text, &approval, &imports, &environment, err);
+    if (failed) {
+        return failed;
+    }
+    if (sealed.fields.action != CBX_ACTION_CHECK && sealed.verdict != CBX_DENY) {
+        failed = cbx_executor_check_hold(e, err);
+    }
     if (failed) {
         return failed;
     }

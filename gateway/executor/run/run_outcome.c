@@ -55,7 +55,10 @@ static bool await_ack(struct cbx_executor_request *r, const char *run_id)
     return acknowledged;
 }
 
-/* Sends the result. Neither the client nor the next run waits for the outcome's record: the
+/* Where a result that the front did not store may be taken over, with its sandbox, by another
+ * replica, which records the outcome then, the acknowledgement comes before the record.
+ *
+ * Sends the result. Neither the client nor the next run waits for the outcome's record: the
  * decision's record was on disk before anything ran, and the outcome's record is written
  * together with the next decision's. */
 bool cbx_executor_send_result(struct cbx_executor_request *r, struct cbx_audit *audit,
@@ -65,16 +68,26 @@ bool cbx_executor_send_result(struct cbx_executor_request *r, struct cbx_audit *
     CBX_AUTO_JSON done = cbx_result_json(result);
     CBX_AUTO_JSON body = describe_outcome(r, run_id, action, result, 0, NULL);
     struct cbx_audit_pending record = { .type = "outcome", .body = body };
+    bool shares = cbx_executor_takes_over(r->executor);
+    if (result->session_lost) { /* another replica may have closed the link */
+        cbx_executor_await_hold(r->executor);
+    }
     /* A resumed run may have its outcome already: from the call that began it, or from an
      * earlier executor. */
     bool records = cbx_outcomes_take(r->executor->outcomes, run_id);
-    if (records) {
+    if (records && !shares) {
         cbx_audit_submit(audit, &record);
     }
     /* no effect if the client has disconnected */
     cbx_wire_send(r->fd, done, CBX_STR(""), NULL);
     bool acknowledged = await_ack(r, run_id);
-    if (records) {
+    bool left = shares && !acknowledged && r->client != CBX_CLIENT_ATTACHED;
+    if (records && left) {
+        cbx_outcomes_leave(r->executor->outcomes, run_id, body);
+    } else if (records) {
+        if (shares) {
+            cbx_audit_submit(audit, &record);
+        }
         await_record(r->executor, audit, run_id, &record, body);
     }
     cbx_executor_count_unrecorded(r->executor, -1);
@@ -89,7 +102,11 @@ void cbx_executor_record_failure(struct cbx_executor_request *r, struct cbx_audi
     CBX_AUTO_JSON body =
         describe_outcome(r, decision, cbx_action_name(permit->action), result, failed, err);
     struct cbx_audit_pending record = { .type = "outcome", .body = body };
-    if (cbx_outcomes_take(r->executor->outcomes, decision)) {
+    bool takes = cbx_outcomes_take(r->executor->outcomes, decision);
+    if (takes && !cbx_executor_is_held(r->executor)) {
+        /* another replica may have it, and this is why it failed */
+        cbx_outcomes_leave(r->executor->outcomes, decision, body);
+    } else if (takes) {
         cbx_audit_submit(audit, &record);
         await_record(r->executor, audit, decision, &record, body);
     }

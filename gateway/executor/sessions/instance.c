@@ -66,6 +66,16 @@ void cbx_instance_name_of(const uint8_t seed[CBX_INSTANCE_SEED_BYTES], char out[
     out[32] = '\0';
 }
 
+void cbx_instance_identify(const uint8_t seed[CBX_INSTANCE_SEED_BYTES], char name[33],
+                           uint8_t secret[CBX_SANDBOX_SECRET_BYTES])
+{
+    struct cbx_sha256 derived;
+    derive("secret", seed, &derived);
+    memcpy(secret, derived.bytes, CBX_SANDBOX_SECRET_BYTES);
+    explicit_bzero(&derived, sizeof(derived));
+    cbx_instance_name_of(seed, name);
+}
+
 bool cbx_instance_name(const char *state_dir, char out[33])
 {
     uint8_t seed[CBX_INSTANCE_SEED_BYTES];
@@ -98,11 +108,8 @@ static bool take_lock(int fd)
 int cbx_instance_make(const char *state_dir, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
                       struct cbx_instance *out, struct cbx_err *err)
 {
-    struct cbx_sha256 secret;
     struct cbx_instance made = { .fd = -1 };
-    derive("secret", seed, &secret);
-    cbx_instance_name_of(seed, made.name);
-    memcpy(made.secret, secret.bytes, sizeof(made.secret));
+    cbx_instance_identify(seed, made.name, made.secret);
     CBX_AUTO_FD dir = -1;
     int failed = open_state(state_dir, &dir, err);
     if (failed) {

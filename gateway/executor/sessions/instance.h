@@ -25,6 +25,10 @@ int cbx_instance_seed(const char *state_dir, uint8_t out[CBX_INSTANCE_SEED_BYTES
 /* Writes the name of the instance with this seed. */
 void cbx_instance_name_of(const uint8_t seed[CBX_INSTANCE_SEED_BYTES], char out[33]);
 
+/* Writes the name and the secret of the instance with this seed. */
+void cbx_instance_identify(const uint8_t seed[CBX_INSTANCE_SEED_BYTES], char name[33],
+                           uint8_t secret[CBX_SANDBOX_SECRET_BYTES]);
+
 /* Reads the name of the state directory's instance, without creating anything; false if there is
  * none yet. */
 bool cbx_instance_name(const char *state_dir, char out[33]);

@@ -229,6 +229,76 @@ static void the_file_saves_reading_what_is_settled_and_hides_nothing(void **stat
     scratch_remove(&s);
 }
 
+/* --- takeover --------------------------------------------------------------------------------- */
+
+static json_t *note(const char *replica, const char *one, const char *two)
+{
+    return json_pack("{s:s,s:[s,s]}", "replica", replica, CBX_OUTCOMES_DECISIONS, one, two);
+}
+
+static void
+runs_that_were_taken_over_get_their_outcome_here_also_from_the_next_executor(void **state)
+{
+    (void)state;
+    struct scratch s;
+    char living[] = "living";
+    scratch_make(&s);
+    CBX_AUTO(audit) audit = open_log(s.path);
+    record(audit, CBX_OUTCOMES_TAKEOVER, note("a", "living", "gone"));
+    for (int i = 0; i < 2; i++) {
+        CBX_AUTO(outcomes) outcomes = read_log(s.path, true);
+        assert_int_equal(cbx_outcomes_sweep(outcomes, audit, lives, living), i == 0 ? 1 : 0);
+        if (i == 1) {
+            assert_true(cbx_outcomes_take(outcomes, "living")); /* the call that resumes it */
+            record_about(audit, "outcome", "living");
+            cbx_outcomes_settle(outcomes, "living");
+        }
+    }
+    assert_int_equal(count_outcomes(s.path, "gone"), 1);
+    assert_int_equal(count_outcomes(s.path, "living"), 1);
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "outcome unknown: replica 'a', which"));
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"presumed\":true"));
+    scratch_remove(&s);
+}
+
+static void runs_that_another_replica_has_get_no_outcome_here(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_make(&s);
+    CBX_AUTO(audit) audit = open_log(s.path);
+    record_decision(audit, "taken", "allow", "run", OWN);
+    record_decision(audit, "own", "allow", "run", OWN);
+    record(audit, CBX_OUTCOMES_RELEASED, note("b", "taken", "unknown"));
+    CBX_AUTO(outcomes) outcomes = read_log(s.path, true);
+    assert_int_equal(cbx_outcomes_sweep(outcomes, audit, lives, NULL), 1);
+    assert_int_equal(count_outcomes(s.path, "taken"), 0);
+    assert_int_equal(count_outcomes(s.path, "own"), 1);
+    scratch_remove(&s);
+}
+
+static void an_outcome_that_the_client_did_not_store_waits_for_the_end_of_its_sandbox(void **state)
+{
+    (void)state;
+    struct scratch s;
+    char living[] = "run";
+    scratch_make(&s);
+    CBX_AUTO(audit) audit = open_log(s.path);
+    CBX_AUTO(outcomes) outcomes = cbx_outcomes_new();
+    CBX_AUTO_JSON body = json_pack("{s:s,s:s}", "decision", "run", "text", "the real one");
+    cbx_outcomes_begin(outcomes, "run");
+    record_decision(audit, "run", "allow", "run", OWN);
+    cbx_outcomes_permit(outcomes, "run", 1);
+    assert_true(cbx_outcomes_take(outcomes, "run"));
+    cbx_outcomes_leave(outcomes, "run", body);
+    assert_int_equal(cbx_outcomes_sweep(outcomes, audit, lives, living), 0);
+    assert_int_equal(count_outcomes(s.path, "run"), 0);
+    assert_int_equal(cbx_outcomes_sweep(outcomes, audit, lives, NULL), 1);
+    assert_int_equal(count_outcomes(s.path, "run"), 1);
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "the real one"));
+    scratch_remove(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +308,10 @@ int main(void)
         cmocka_unit_test(what_was_not_permitted_has_no_outcome),
         cmocka_unit_test(an_outcome_that_the_log_does_not_take_is_written_later_and_once),
         cmocka_unit_test(the_file_saves_reading_what_is_settled_and_hides_nothing),
+        cmocka_unit_test(
+            runs_that_were_taken_over_get_their_outcome_here_also_from_the_next_executor),
+        cmocka_unit_test(runs_that_another_replica_has_get_no_outcome_here),
+        cmocka_unit_test(an_outcome_that_the_client_did_not_store_waits_for_the_end_of_its_sandbox),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
