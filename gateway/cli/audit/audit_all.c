@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `codebox audit verify --all`: the logs of several replicas together. */
 #include "gateway/cli/audit/audit_compare.h"
+#include "gateway/cli/audit/audit_join.h"
 #include "gateway/cli/cli.h"
 #include "gateway/ipc/replicas.h"
 
@@ -77,5 +78,7 @@ int cbx_audit_verify_all(const struct cbx_options *options)
         status = one > status ? one : status;
     }
     int lost = print_lost(heads);
-    return lost > status ? lost : status;
+    int joined = cbx_audit_join_print(folders.items, folders.count);
+    status = lost > status ? lost : status;
+    return joined > status ? joined : status;
 }

@@ -323,6 +323,27 @@ static void print_anchor(const json_t *body)
     }
 }
 
+static long long number_of(const json_t *body, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(body, key));
+}
+
+static void print_takeover(const json_t *body)
+{
+    fputs("from replica ", stdout);
+    cbx_audit_print_text(body, "replica");
+    printf(", epoch %lld: %lld sessions, %lld runs", number_of(body, "epoch"),
+           number_of(body, "sessions"), number_of(body, "runs"));
+}
+
+static void print_released(const json_t *body)
+{
+    fputs("to replica ", stdout);
+    cbx_audit_print_text(body, "replica");
+    printf(", epoch %lld: the outcomes of %lld runs are in its log", number_of(body, "epoch"),
+           number_of(body, "runs"));
+}
+
 /* Record types, and the function that prints each. */
 static const struct {
     const char *type;
@@ -350,6 +371,8 @@ static const struct {
     { "authentication-failed", print_access },
     { "reload", print_reload },
     { "anchor", print_anchor },
+    { "takeover", print_takeover },
+    { "released", print_released },
     { "approval-denied", print_unapproved },
     { "approval-expired", print_unapproved },
 };
