@@ -6,6 +6,7 @@
 #include "gateway/front/forward/forward.h"
 #include "gateway/front/forward/owner.h"
 #include "gateway/front/forward/replica_watch.h"
+#include "gateway/front/jobs/takeover.h"
 #include "gateway/front/mcp/protocol/http.h"
 #include "gateway/front/mcp/protocol/jsonrpc.h"
 #include "gateway/front/rest/rest.h"
@@ -213,12 +214,18 @@ static bool forward(const struct cbx_entrance *entrance, const struct cbx_http_r
 {
     struct cbx_forwarder *forwarder = entrance->service->forwarder;
     const struct cbx_replica *owner = NULL;
-    if (forwarder == NULL || request->replica.len > 0) {
+    if (forwarder == NULL) {
+        return false;
+    }
+    if (request->replica.len > 0) {
+        cbx_takeover_await(entrance->service->takeover);
         return false;
     }
     const struct cbx_replicas *replicas = cbx_forwarder_replicas(forwarder);
     if (caller != NULL) {
-        owner = cbx_owner_find(replicas, request, caller->principal);
+        const struct cbx_owners owners = { .replicas = replicas,
+                                           .takeover = entrance->service->takeover };
+        owner = cbx_owner_find(&owners, request, caller->principal);
     } else if (cbx_owner_is_of_page(request->path)) {
         owner = cbx_owner_of_cookie(replicas, request->cookie);
     }

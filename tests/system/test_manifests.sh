@@ -28,7 +28,7 @@ manifests() { "$python" -B tests/system/manifests/manifests.py "$@"; }
 ok 'copies, links, schema of the values, alerts and dashboard agree' manifests files
 ok 'the chart keeps the rules' manifests chart '{}'
 ok '  with one replica' manifests chart '{"replicas": 1}'
-ok '  with all that it can add' manifests chart '{"replicas": 5, "seccomp": {"install": true}, "runtimeClass": {"enabled": true}, "monitoring": {"serviceMonitor": true, "rules": true}, "tls": {"secret": "codebox-tls"}, "database": {"secret": "codebox-database"}}'
+ok '  with all that it can add' manifests chart '{"replicas": 5, "seccomp": {"install": true}, "runtimeClass": {"enabled": true}, "monitoring": {"serviceMonitor": true, "rules": true}, "tls": {"secret": "codebox-tls"}, "database": {"secret": "codebox-database"}, "takeover": {"secret": "codebox-takeover"}}'
 
 ok 'the base keeps the rules' manifests base
 ok '  the chart has the same objects' manifests same base '{}'
@@ -44,8 +44,8 @@ if command -v kubectl >/dev/null && kubectl kustomize docker/kubernetes/base >"$
     printf '%s\n' 'resources: [../kubernetes/overlays/runtimeclass]' 'components: [../kubernetes/overlays/tls]' >"$work/tls/kustomization.yaml"
     ok '  with HTTPS for clients' bash -c "kubectl kustomize $work/tls >$work/tls.yaml"
     mkdir "$work/database"
-    printf '%s\n' 'resources: [../kubernetes/overlays/seccomp]' 'components: [../kubernetes/overlays/database]' >"$work/database/kustomization.yaml"
-    ok '  with a database' bash -c "kubectl kustomize $work/database >$work/database.yaml"
+    printf '%s\n' 'resources: [../kubernetes/overlays/seccomp]' 'components: [../kubernetes/overlays/database, ../kubernetes/overlays/takeover]' >"$work/database/kustomization.yaml"
+    ok '  with a database, and takeover' bash -c "kubectl kustomize $work/database >$work/database.yaml"
     ok 'monitoring is rendered' kubectl kustomize docker/kubernetes/monitoring
     for name in base single seccomp runtimeclass tls database; do
         ok "$name keeps the rules when it is rendered" manifests objects "$work/$name.yaml"
@@ -54,7 +54,7 @@ if command -v kubectl >/dev/null && kubectl kustomize docker/kubernetes/base >"$
     ok '  as the overlay single' manifests same "$work/single.yaml" '{"replicas": 1}'
     ok '  as the overlay seccomp' manifests same "$work/seccomp.yaml" '{"seccomp": {"install": true}}'
     ok '  as the overlay runtimeclass' manifests same "$work/runtimeclass.yaml" '{"seccomp": {"install": true}, "runtimeClass": {"enabled": true}}'
-    ok '  and with a database' manifests same "$work/database.yaml" '{"seccomp": {"install": true}, "database": {"secret": "codebox-database"}}'
+    ok '  and with a database, and takeover' manifests same "$work/database.yaml" '{"seccomp": {"install": true}, "database": {"secret": "codebox-database"}, "takeover": {"secret": "codebox-takeover"}}'
     ok '  and with HTTPS' manifests same "$work/tls.yaml" '{"seccomp": {"install": true}, "runtimeClass": {"enabled": true}, "tls": {"secret": "codebox-tls"}}'
 else
     echo "  skipped: kustomize: no kubectl of version 1.21 or newer ($(head -n 1 "$work/log" 2>/dev/null))"

@@ -10,6 +10,7 @@
 #include "gateway/cli/settings/identity_options.h"
 #include "gateway/cli/settings/replica_options.h"
 #include "gateway/cli/settings/tls_options.h"
+#include "gateway/executor/sessions/instance_seeds.h"
 #include "gateway/front/http/tls.h"
 #include "gateway/identity/tokens.h"
 
@@ -104,6 +105,33 @@ static int adopt_database(struct cbx_reload_context *c, struct cbx_str bytes, st
     (void)c;
     (void)err;
     database_target = bytes;
+    return 0;
+}
+
+static struct cbx_str instance_seeds; /* as replicas_pem */
+
+struct cbx_str cbx_reload_instances(void)
+{
+    return instance_seeds;
+}
+
+/* The secret is that of the start: another one would be of other sandboxes. */
+static int load_instances(const struct cbx_reload_context *c, const struct cbx_options *options,
+                          struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
+{
+    (void)c;
+    (void)options;
+    (void)outcome;
+    (void)err;
+    cbx_buf_add(out, instance_seeds);
+    return 0;
+}
+
+static int adopt_instances(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)c;
+    (void)err;
+    instance_seeds = bytes;
     return 0;
 }
 

@@ -26,6 +26,9 @@ struct cbx_str cbx_reload_replicas_pem(void);
 /* In the process of the database, the same: its target (database_process.h), borrowed. */
 struct cbx_str cbx_reload_database(void);
 
+/* In the executor, the same: the seeds of replicas (instance_seeds.h), borrowed; empty = none. */
+struct cbx_str cbx_reload_instances(void);
+
 /* The functions of struct cbx_master_reload; their context is a struct cbx_reload_context. */
 int cbx_reload_load(void *context, struct cbx_buf *set);
 int cbx_reload_adopt(void *context, const struct cbx_reload_part *part, struct cbx_err *err);

@@ -11,6 +11,7 @@
 #include "gateway/front/http/tls.h"
 #include "gateway/front/jobs/live.h"
 #include "gateway/front/jobs/recovery.h"
+#include "gateway/front/jobs/takeover.h"
 #include "gateway/front/mcp/protocol/mcp_contents.h"
 #include "gateway/front/page/logins.h"
 #include "gateway/front/rest/rest.h"
@@ -335,11 +336,21 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     if (flow->replicas >= 0) {
         service->forwarder = cbx_forwarder_new(&start->replicas, flow->replicas);
     }
+    if (options->instance_secret != NULL) {
+        failed = cbx_takeover_begin(service, &start->replicas, &service->takeover, err);
+        if (failed) {
+            cbx_flow_done(flow);
+            return failed;
+        }
+    }
     cbx_service_recover(service);
     if (identity != NULL) {
         cbx_live_watch(service);
     }
     failed = start_threads(service, identity, &reloads, err);
+    if (!failed && service->takeover != NULL && !cbx_takeover_start(service->takeover)) {
+        failed = cbx_fail(err, CBX_EIO, "a thread cannot be started");
+    }
     if (!failed) {
         failed = start_servers(&http, start->socket, &server, &local, err);
     }
@@ -355,6 +366,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
         drain(&served, (options->stop_timeout_s > 0 ? options->stop_timeout_s : 10) * 1000,
               signals);
     }
+    cbx_takeover_stop(service->takeover);
     cbx_service_stop(service);
     cbx_mcp_sessions_stop(served.mcp.sessions);
     cbx_http_server_free(local);
@@ -363,6 +375,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     end_inbound(&inbound);
     cbx_replica_watch_free(service->replica_watch);
     cbx_forwarder_free(service->forwarder);
+    cbx_takeover_free(service->takeover);
     cbx_service_done(service); /* stopped before the flow, which jobs use to their end */
     cbx_mcp_done(&served.mcp);
     cbx_flow_done(flow);
@@ -404,6 +417,7 @@ int cbx_serve_command(const struct cbx_options *options)
         config.replicas_pem = &start.peer_pem;
     }
     config.database = &start.database;
+    config.instances = &start.instances;
     config.front_folder = (struct cbx_grant){ .path = start.folder, .reads = true, .writes = true };
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);

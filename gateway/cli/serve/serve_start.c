@@ -152,6 +152,12 @@ static int read_database(void *context, struct cbx_err *err)
     return cbx_options_database_read(s->options, &s->database, err);
 }
 
+static int read_instances(void *context, struct cbx_err *err)
+{
+    struct cbx_serve_start *s = context;
+    return cbx_options_instances_read(s->options, &s->replicas, &s->instances, err);
+}
+
 static int make_state(void *context, struct cbx_err *err)
 {
     struct cbx_serve_start *s = context;
@@ -179,6 +185,7 @@ static const struct cbx_step steps[] = {
     { "peer-certificate", read_peer_files },
     { "peer-listen", open_peer_address },
     { "store", read_database },
+    { "instance-secret", read_instances },
     { "state", make_state },
 };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
@@ -192,6 +199,7 @@ static void begin(const struct cbx_options *options, struct cbx_problems *proble
     cbx_buf_init(&out->certificate, CBX_RELOAD_BYTES_MAX);
     cbx_buf_init(&out->peer_pem, CBX_RELOAD_BYTES_MAX);
     cbx_buf_init(&out->database, CBX_RELOAD_BYTES_MAX);
+    cbx_buf_init(&out->instances, CBX_RELOAD_BYTES_MAX);
     cbx_buf_init(&out->tokens, CBX_TOKENS_FILE_MAX);
 }
 
@@ -229,6 +237,8 @@ void cbx_serve_start_done(struct cbx_serve_start *start)
     cbx_buf_done(&start->peer_pem);
     explicit_bzero(start->database.p, start->database.len);
     cbx_buf_done(&start->database);
+    explicit_bzero(start->instances.p, start->instances.len);
+    cbx_buf_done(&start->instances);
     cbx_buf_done(&start->tokens);
     cbx_identity_free(start->identity);
 }

@@ -20,10 +20,11 @@ struct cbx_serve_start {
     int listening, socket;         /* descriptors of the front; 0 = none */
     struct cbx_replicas replicas;  /* zeroed without --replica */
     struct cbx_listen_address peer_address;
-    int peer_listening;      /* descriptor for the process of links; 0 = none */
-    struct cbx_buf peer_pem; /* result of cbx_options_replicas_read */
-    struct cbx_buf database; /* result of cbx_options_database_read */
-    char folder[PATH_MAX];   /* the working directory of the front */
+    int peer_listening;       /* descriptor for the process of links; 0 = none */
+    struct cbx_buf peer_pem;  /* result of cbx_options_replicas_read */
+    struct cbx_buf database;  /* result of cbx_options_database_read */
+    struct cbx_buf instances; /* result of cbx_options_instances_read */
+    char folder[PATH_MAX];    /* the working directory of the front */
     /* of a check: another process listens on the address */
     bool address_taken, socket_taken, peer_address_taken;
     bool unknown_callers; /* of a check: the identities could not be read */

@@ -14,6 +14,7 @@
 #include "gateway/cli/settings/tls_options.h"
 #include "gateway/database/database_process.h"
 #include "gateway/executor/heads/audit_keeper.h"
+#include "gateway/executor/sessions/instance_seeds.h"
 #include "gateway/forwarder/forwarder.h"
 #include "gateway/ipc/jail/jail.h"
 #include "gateway/ipc/master/master.h"
@@ -47,7 +48,10 @@ static void run_zygote(int control, int secrets_fd, const void *context)
 static void run_executor(const struct cbx_executor_channels *channels, const void *context)
 {
     const struct setup *setup = context;
-    cbx_executor_main(channels, &setup->config.executor);
+    struct cbx_executor_config config = setup->config.executor;
+    config.instances = cbx_reload_instances();
+    config.replica = setup->config.options != NULL ? setup->config.options->replica : NULL;
+    cbx_executor_main(channels, &config);
 }
 
 static void run_reader(int channel, const void *context)
@@ -350,7 +354,7 @@ void cbx_flow_check(const struct cbx_flow_config *config, struct cbx_problems *p
 
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)
 {
-    enum { ANALYSIS_TIMEOUT_MS = 15000 };
+    enum { ANALYSIS_TIMEOUT_MS = 15000, FIRST_BYTES = 1024 * 1024 };
     static struct setup setup;
     setup = (struct setup){ .config = *config };
     struct cbx_master_sockets sockets;
@@ -358,6 +362,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     cbx_buf_init(&first, CBX_RELOAD_BYTES_MAX);
     cbx_descriptors_raise();
     bool has_database = config->database != NULL && config->database->len > 0;
+    cbx_buf_reserve(&first, FIRST_BYTES); /* growth would leave copies of secrets behind */
     int failed = pass_secret(CBX_TLS_PART, CBX_RELOAD_FRONT, config->certificate, &first, err);
     if (failed) {
         return failed;
@@ -367,6 +372,10 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         return failed;
     }
     failed = pass_secret(CBX_DATABASE_PART, CBX_RELOAD_DATABASE, config->database, &first, err);
+    if (failed) {
+        return failed;
+    }
+    failed = pass_secret(CBX_INSTANCES_PART, CBX_RELOAD_EXECUTOR, config->instances, &first, err);
     if (failed) {
         return failed;
     }

@@ -44,6 +44,8 @@ struct cbx_flow_config {
     struct cbx_buf *replicas_pem;
     /* result of cbx_options_database_read; cleansed; NULL or empty = the store is in a file */
     struct cbx_buf *database;
+    /* result of cbx_options_instances_read; cleansed; NULL or empty = no replica takes over */
+    struct cbx_buf *instances;
     /* identities of `serve`; NULL = callers are not authenticated */
     struct cbx_identity *identity;
     enum cbx_role front_role;       /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */

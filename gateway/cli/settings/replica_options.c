@@ -3,6 +3,7 @@
 #include "gateway/cli/settings/replica_options.h"
 
 #include "gateway/cli/settings/tls_options.h"
+#include "gateway/executor/sessions/instance_seeds.h"
 #include "gateway/replicas/link_tls.h"
 
 #include <string.h>
@@ -73,5 +74,36 @@ int cbx_options_replicas_read(const struct cbx_options *o, struct cbx_buf *out, 
         failed = cbx_link_write(&pem, o->replica, out, err);
     }
     explicit_bzero(files, sizeof(files));
+    return failed;
+}
+
+int cbx_options_instances_read(const struct cbx_options *o, const struct cbx_replicas *replicas,
+                               struct cbx_buf *out, struct cbx_err *err)
+{
+    static struct cbx_pem file;
+    const struct cbx_pem_file named = { .option = "--instance-secret",
+                                        .path = o->instance_secret,
+                                        .secret = "secret of the replicas" };
+    if (o->instance_secret == NULL) {
+        return 0;
+    }
+    if (o->replica == NULL || o->store == NULL) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "--instance-secret is given, and not %s: replicas take over from each "
+                        "other by names, and by rows in a database that they share",
+                        o->replica == NULL ? "--replica NAME" : "--store URL");
+    }
+    int failed = cbx_pem_read(&named, &file, err);
+    if (!failed && file.len < CBX_INSTANCE_SECRET_MIN) {
+        failed = cbx_fail(err, CBX_EINVAL,
+                          "--instance-secret: '%.200s' has %zu bytes, allowed are %d and more, as "
+                          "of 'openssl rand 32'",
+                          o->instance_secret, file.len, CBX_INSTANCE_SECRET_MIN);
+    }
+    if (!failed) {
+        cbx_instance_seeds_write((struct cbx_str){ .p = file.bytes, .len = file.len }, replicas,
+                                 out);
+    }
+    explicit_bzero(&file, sizeof(file));
     return failed;
 }

@@ -2,6 +2,7 @@
  * Owners of requests. Identifiers are looked for where an API has them, never in code or files. */
 #include "gateway/front/forward/owner.h"
 
+#include "gateway/front/jobs/takeover.h"
 #include "policies/base/text/json.h"
 
 #include <string.h>
@@ -43,8 +44,15 @@ static struct cbx_str identifier_in(struct cbx_str text)
     return (struct cbx_str){ .p = NULL };
 }
 
+/* *ours becomes true for an object that this replica has. */
+static const struct cbx_replica *owner_of(const struct cbx_owners *owners, struct cbx_str id,
+                                          bool *ours)
+{
+    return cbx_takeover_owner(owners->takeover, owners->replicas, id, ours);
+}
+
 /* *ours becomes true if the body names an object of this replica. */
-static const struct cbx_replica *find_in_body(const struct cbx_replicas *replicas,
+static const struct cbx_replica *find_in_body(const struct cbx_owners *owners,
                                               const struct cbx_http_request *request,
                                               const json_t *body, bool *ours)
 {
@@ -57,11 +65,10 @@ static const struct cbx_replica *find_in_body(const struct cbx_replicas *replica
             continue;
         }
         text = p->uri ? identifier_in(text) : text;
-        const struct cbx_replica *owner = cbx_replicas_owner(replicas, text);
+        const struct cbx_replica *owner = owner_of(owners, text, ours);
         if (owner != NULL) {
             return owner;
         }
-        *ours = *ours || cbx_tag_of(text) == replicas->own_tag;
     }
     return NULL;
 }
@@ -81,8 +88,7 @@ static bool names_object(const struct cbx_http_request *request, const json_t *b
 
 /* The state that a client returns to the server that made it (request_state.h): 64 hexadecimal
  * digits, then JSON that names the decision which was asked about. */
-static const struct cbx_replica *find_in_state(const struct cbx_replicas *replicas,
-                                               const json_t *body)
+static const struct cbx_replica *find_in_state(const struct cbx_owners *owners, const json_t *body)
 {
     enum { STATE_MAX = 64 * 1024 };
     struct cbx_err err;
@@ -94,21 +100,29 @@ static const struct cbx_replica *find_in_state(const struct cbx_replicas *replic
         return NULL;
     }
     const json_t *asked = json_object_get(json_array_get(state, 1), "asked");
-    return cbx_replicas_owner(replicas, cbx_json_str(asked));
+    return cbx_replicas_owner(owners->replicas, cbx_json_str(asked));
 }
 
-static const struct cbx_replica *find_by_key(const struct cbx_replicas *replicas,
+static const struct cbx_replica *find_by_key(const struct cbx_owners *owners,
                                              const struct cbx_http_request *request,
                                              const char *principal)
 {
+    char id[40];
+    bool ours = false;
+    if (cbx_takeover_find_key(owners->takeover, principal, request->idempotency_key, id)) {
+        const struct cbx_replica *owner = owner_of(owners, cbx_str_of(id), &ours);
+        if (owner != NULL || ours) {
+            return owner;
+        }
+    }
     CBX_AUTO_DONE(buf) key;
     cbx_buf_init(&key, 4096);
     cbx_buf_printf(&key, "%zu:%s", strlen(principal), principal);
     cbx_buf_add(&key, request->idempotency_key);
-    return cbx_replicas_of_key(replicas, cbx_buf_str(&key));
+    return cbx_replicas_of_key(owners->replicas, cbx_buf_str(&key));
 }
 
-static const struct cbx_replica *find_by_post(const struct cbx_replicas *replicas,
+static const struct cbx_replica *find_by_post(const struct cbx_owners *owners,
                                               const struct cbx_http_request *request,
                                               const char *principal, bool *ours)
 {
@@ -120,12 +134,12 @@ static const struct cbx_replica *find_by_post(const struct cbx_replicas *replica
     if (cbx_json_parse(request->body, request->body.len, &body, &err) != 0) {
         return NULL;
     }
-    const struct cbx_replica *owner = find_in_body(replicas, request, body, ours);
+    const struct cbx_replica *owner = find_in_body(owners, request, body, ours);
     if (owner == NULL && cbx_str_is(request->path, "/mcp")) {
-        owner = find_in_state(replicas, body);
+        owner = find_in_state(owners, body);
     }
     if (owner == NULL && keyed && !names_object(request, body)) {
-        owner = find_by_key(replicas, request, principal);
+        owner = find_by_key(owners, request, principal);
     }
     return owner;
 }
@@ -139,22 +153,22 @@ static bool has_places(struct cbx_str path)
     return has;
 }
 
-const struct cbx_replica *cbx_owner_find(const struct cbx_replicas *replicas,
+const struct cbx_replica *cbx_owner_find(const struct cbx_owners *owners,
                                          const struct cbx_http_request *request,
                                          const char *principal)
 {
     const struct cbx_replica *owner = NULL;
     bool ours = false;
-    if (replicas->count == 0) {
+    if (owners->replicas->count == 0) {
         return NULL;
     }
     if (cbx_str_is(request->method, "POST") && has_places(request->path)) {
-        owner = find_by_post(replicas, request, principal, &ours);
+        owner = find_by_post(owners, request, principal, &ours);
     } else if (!cbx_str_is(request->path, "/mcp")) {
-        owner = cbx_replicas_owner(replicas, identifier_in(request->path));
+        owner = owner_of(owners, identifier_in(request->path), &ours);
     }
     if (owner == NULL && !ours && cbx_str_is(request->path, "/mcp")) {
-        owner = cbx_replicas_owner(replicas, request->mcp.session);
+        owner = cbx_replicas_owner(owners->replicas, request->mcp.session);
     }
     return owner;
 }

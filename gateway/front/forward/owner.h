@@ -7,9 +7,18 @@
 #include "gateway/front/http/http_server.h"
 #include "gateway/ipc/replicas.h"
 
+struct cbx_takeover;
+
+/* Where replicas take over from each other, the owner of an object is not always the replica that
+ * made it (jobs/takeover.h). */
+struct cbx_owners {
+    const struct cbx_replicas *replicas; /* borrowed */
+    struct cbx_takeover *takeover;       /* borrowed, may be NULL */
+};
+
 /* Returns the other replica that serves this request of a principal, borrowed; NULL if this one
  * does: the request names no object, one of this replica, or one that no replica made. */
-const struct cbx_replica *cbx_owner_find(const struct cbx_replicas *replicas,
+const struct cbx_replica *cbx_owner_find(const struct cbx_owners *owners,
                                          const struct cbx_http_request *request,
                                          const char *principal);
 

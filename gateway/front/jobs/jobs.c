@@ -11,6 +11,7 @@
 #include "gateway/front/jobs/live.h"
 #include "gateway/front/jobs/queue.h"
 #include "gateway/front/jobs/results.h"
+#include "gateway/front/jobs/takeover.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/service_packages.h"
 #include "gateway/ipc/wire/ipc_wire.h"
@@ -126,6 +127,7 @@ void cbx_job_recover(struct cbx_job *job)
     struct cbx_service *service = job->service;
     cbx_job_enqueue(job);
     cbx_live_restore(job);
+    pthread_mutex_lock(&service->lock);
     struct cbx_job **at = &service->backlog;
     while (*at != NULL && (*at)->begun >= job->begun) { /* begun ones are first */
         at = &(*at)->next_in_backlog;
@@ -133,6 +135,7 @@ void cbx_job_recover(struct cbx_job *job)
     job->next_in_backlog = *at;
     *at = job;
     service->backlog_jobs++;
+    pthread_mutex_unlock(&service->lock);
 }
 
 void cbx_service_drop_backlog(struct cbx_service *service)
@@ -343,12 +346,13 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     struct cbx_err store_err;
     int stored = store_results(job, status, now, results, &store_err);
     bool waits = stored == CBX_EIO && cbx_store_is_shared(job->service->store);
+    bool moved = stored == CBX_ESTATE; /* another replica stores what its sandbox has */
     CBX_AUTO_JSON execution =
         json_pack("{s:s,s:s,s:s,s:s,s:s}", "request_id", job->id, "session_id", job->session,
                   "language", job->language, "status", status, "completed_at", now);
     json_object_set(execution, "results", results);
     CBX_AUTO_JSON json = cbx_execution_json(execution);
-    if (stored != 0 && !waits) {
+    if (stored != 0 && !waits && !moved) {
         store_reason(job, now, &store_err);
     }
     answer(job, json, err); /* a client with the response finds the same in the store */
@@ -357,11 +361,12 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
                 store_err.text);
         stored = store_again(job, status, now, results, &store_err);
         waits = stored == CBX_EIO; /* the gateway ends: the next one stores them */
-        if (stored != 0 && !waits) {
+        moved = stored == CBX_ESTATE;
+        if (stored != 0 && !waits && !moved) {
             store_reason(job, now, &store_err);
         }
     }
-    if (!waits) {
+    if (!waits && !moved) {
         cbx_outcome_acknowledge(job->service->flow, outcome);
     }
 }
@@ -527,7 +532,8 @@ static void run_job(void *context)
                  "the gateway is shutting down; after the restart, poll execution %s", job->id);
         answer(job, nothing, &err);
     } else {
-        if (failed == CBX_ENOTFOUND && job->session[0] != '\0') {
+        bool complete = cbx_takeover_number(service->takeover) % 2 == 0;
+        if (failed == CBX_ENOTFOUND && job->session[0] != '\0' && complete) {
             /* The executor closed the idle session: remove it, so that the next call fails at
              * once. */
             struct cbx_close_args args = { .session = cbx_str_of(job->session),

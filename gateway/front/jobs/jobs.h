@@ -125,8 +125,8 @@ int cbx_job_start(struct cbx_job *job, struct cbx_err *err);
 int cbx_job_change(struct cbx_job *job, struct cbx_outcome *out, struct cbx_err *err);
 
 /* Takes a stored job of an earlier gateway into the backlog: begun ones before the others, each
- * group in the order of the calls. Before the server accepts requests: later executions are
- * queued after it. */
+ * group in the order of the calls. No request of its session is served meanwhile: later executions
+ * are queued after it. */
 void cbx_job_recover(struct cbx_job *job);
 
 /* Starts jobs of the backlog: up to `jobs_max` executions run, and of those that did not begin

@@ -139,19 +139,13 @@ static void settle(struct cbx_service *service, const json_t *row)
     cbx_job_free(job);
 }
 
-void cbx_service_recover(struct cbx_service *service)
+void cbx_service_recover_rows(struct cbx_service *service, const json_t *rows)
 {
-    CBX_AUTO_JSON rows = NULL;
     size_t i;
     const json_t *row;
-    struct cbx_err err;
-    if (cbx_store_list_running(service->store, &rows, &err) != 0) {
-        cbx_log(CBX_LOG_ERROR, "executions of the earlier gateway: %s", err.text);
-        return;
-    }
-    reconcile(service, rows);
     json_array_foreach(rows, i, row)
     {
+        cbx_service_drop_past(service, text_of(row, "session"));
         if (strcmp(text_of(row, "kind"), "1") == 0) {
             cbx_job_recover(read_row(service, row));
         } else {
@@ -159,4 +153,16 @@ void cbx_service_recover(struct cbx_service *service)
         }
     }
     cbx_service_start_backlog(service);
+}
+
+void cbx_service_recover(struct cbx_service *service)
+{
+    CBX_AUTO_JSON rows = NULL;
+    struct cbx_err err;
+    if (cbx_store_list_running(service->store, &rows, &err) != 0) {
+        cbx_log(CBX_LOG_ERROR, "executions of the earlier gateway: %s", err.text);
+        return;
+    }
+    reconcile(service, rows);
+    cbx_service_recover_rows(service, rows);
 }

@@ -13,4 +13,8 @@
  * requests: later executions are queued after these. */
 void cbx_service_recover(struct cbx_service *service);
 
+/* Starts the jobs of unfinished executions that were taken over from another replica
+ * (cbx_store_take_over). No request of their sessions is served meanwhile. */
+void cbx_service_recover_rows(struct cbx_service *service, const json_t *rows);
+
 #endif

@@ -17,6 +17,7 @@ enum { CBX_SERVICE_PASTS = 128, CBX_SERVICE_APPROVALS = 4096, CBX_SERVICE_SETS =
 
 struct cbx_forwarder;
 struct cbx_replica_watch;
+struct cbx_takeover;
 struct cbx_issuer_keys;
 struct cbx_job;
 struct cbx_install; /* service_packages.c */
@@ -55,6 +56,8 @@ struct cbx_service {
     /* the other replicas (front/forward); borrowed, NULL = there are none */
     struct cbx_forwarder *forwarder;
     struct cbx_replica_watch *replica_watch; /* borrowed, may be NULL */
+    struct cbx_takeover
+        *takeover; /* borrowed; NULL = replicas do not take over (jobs/takeover.h) */
     pthread_mutex_t lock;
     pthread_cond_t queue_changed;
     struct cbx_job *live, **live_last; /* executions that have not ended (live.h) */

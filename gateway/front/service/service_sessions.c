@@ -4,6 +4,7 @@
 
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/jobs/takeover.h"
 #include "gateway/front/service/service_packages.h"
 
 #include <stdio.h>
@@ -182,8 +183,12 @@ static void trim_sessions(struct cbx_service *service)
         return; /* the thread that completes the count does it */
     }
     atomic_store(&service->sessions_opened, 0);
+    unsigned number = cbx_takeover_number(service->takeover);
     if (cbx_service_list_sessions(service, NULL, &live, closed, NULL) != 0) {
         return;
+    }
+    if (number % 2 == 1 || cbx_takeover_number(service->takeover) != number) {
+        return; /* sessions that are being taken over are stored, and not yet in the executor */
     }
     atomic_store(&service->sessions_open, (int)json_array_size(live));
     json_array_foreach(closed, i, id)

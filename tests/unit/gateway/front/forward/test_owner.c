@@ -45,7 +45,8 @@ static const char *owner_with(const char *method, const char *path, const char *
     request.method = cbx_str_of(method);
     request.path = cbx_str_of(target);
     request.body = cbx_str_of(text);
-    const struct cbx_replica *owner = cbx_owner_find(&replicas, &request, "ann");
+    const struct cbx_owners owners = { .replicas = &replicas };
+    const struct cbx_replica *owner = cbx_owner_find(&owners, &request, "ann");
     return owner != NULL ? owner->name : "-";
 }
 
