@@ -139,6 +139,22 @@ uses() {
     gives_42 a "$(cat "$work/session")"
 }
 ok 'a session is used' uses
+# An Idempotency-Key that chooses a, and its session.
+keyed() {
+    local i id
+    for i in $(seq 40); do
+        id=$(key=key-$i at b POST /v1/sessions '{}' | jq -er .session_id)
+        if [ "$(holder_of "$id")" = a ]; then
+            echo "key-$i" >"$work/key"
+            echo "$id" >"$work/keyed"
+            return
+        fi
+        at b DELETE "/v1/sessions/$id" | expect .
+    done
+    return 1
+}
+ok 'a session is opened with an Idempotency-Key' keyed
+repeats() { [ "$(key=$(cat "$work/key") at "$1" POST /v1/sessions '{}' | jq -er .session_id)" = "$(cat "$work/keyed")" ]; }
 is_steady() { # a survivor takes nothing over before it has given signs of life for 8 s
     [ "$(sql "SELECT count(*) FROM replicas WHERE alive=1 AND seen > (SELECT now_ms FROM clock) - 3000")" = 3 ]
 }
@@ -160,7 +176,7 @@ print("one shot")' >"$work/shot"
     signal_replica a KILL
     wait_until taken "$session" a
     wait_until gives_42 b "$session"
-    gives_42 c "$session"
+    wait_until gives_42 c "$session"
 }
 ok 'after it is killed, its session answers at the others, with its state' answers_after_kill
 results() {
@@ -178,6 +194,8 @@ one_outcome() {
     done
 }
 ok '  and each run has one outcome' one_outcome
+repeated() { repeats b; repeats c; }
+ok '  and the key has no second effect' repeated
 listed() { [ "$(at c GET /v1/sessions | jq --arg s "$(cat "$work/session")" '[.sessions[] | select(.session_id == $s)] | length')" = 1 ]; }
 ok '  and a list has the session once' listed
 
@@ -202,6 +220,9 @@ gave_up() {
 }
 ok '  and its log says what it gave up' gave_up
 
+again_repeated() { repeats a; repeats b; at c DELETE "/v1/sessions/$(cat "$work/keyed")" | expect .; }
+ok '  and the key still has its one effect' again_repeated
+
 # --- a replica is stopped, and continued
 stopped() {
     open_at a >"$work/session"
@@ -214,7 +235,7 @@ print("while it was stopped")' >"$work/run"
     signal_replica a STOP
     wait_until taken "$(cat "$work/session")" a
     wait_until gave b "$(cat "$work/run")" 'while it was stopped'
-    gives_42 c "$(cat "$work/session")"
+    wait_until gives_42 c "$(cat "$work/session")"
     signal_replica a CONT
 }
 ok 'a replica that is stopped is taken over' stopped
@@ -222,7 +243,7 @@ continued() {
     begins_anew() { grep -q 'another replica has taken over what this one had' "$work/a.log"; }
     wait_until begins_anew
     wait_until gives_42 a "$(cat "$work/session")"
-    gives_42 b "$(cat "$work/session")"
+    wait_until gives_42 b "$(cat "$work/session")"
     local name=run
     has_one() { [ "$(outcomes_of "$(cat "$work/$1.decision")" | wc -l)" = 1 ]; }
     wait_until has_one run
@@ -293,7 +314,7 @@ ok 'each log is whole, and each decision has one outcome in all of them' whole
 says() {
     local name
     for name in a b c; do "$codebox" audit tail --state "$work/state-$name" --lines 1000; done >"$work/tail"
-    grep -q 'takeover .*from replica a, epoch 2: 2 sessions, 2 runs' "$work/tail"
+    grep -q 'takeover .*from replica a, epoch 2: 3 sessions, 2 runs' "$work/tail"
     grep -q 'released .*to replica [bc], epoch 2: the outcomes of 2 runs are in its log' "$work/tail"
     for name in ecs ocsf cef; do "$codebox" audit export --format $name --state "$work/state-a"; done | grep -c 'Runs left to another replica'
 }
