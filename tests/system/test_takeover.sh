@@ -257,14 +257,22 @@ cut_off() {
     local session pid
     session=$(open_at a)
     run_at a "$session" 'x = 41' | expect '.status == "completed"'
+    begin_at a "$session" 'import time
+time.sleep(12)
+print("cut off")' >"$work/run"
+    wait_until is_running a "$(cat "$work/run")"
+    decision_of "$(cat "$work/run")" >"$work/run.decision"
     pid=$(pgrep -P "$(cat "$work/a.pid")" -x cbx-database)
     kill -STOP "$pid"
     wait_until taken "$session" a
     gives_status 503 '' at a POST /v1/executions '{"code": "print(1)"}'
+    wait_until gave b "$(cat "$work/run")" 'cut off' # its link to a closed meanwhile
     wait_until gives_42 b "$session"
     kill -CONT "$pid"
     wait_until gives_42 a "$session"
     wait_until serves
+    has_one() { [ "$(outcomes_of "$(cat "$work/$1.decision")" | wc -l)" = 1 ]; }
+    wait_until has_one run
     at b DELETE "/v1/sessions/$session" | expect .
 }
 ok 'a replica that is cut off from the database begins nothing, and is taken over' cut_off
