@@ -129,7 +129,7 @@ static bool adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *c
     if (failed) {
         if (failed != CBX_ENOTFOUND) { /* that sandbox was prewarmed and unused */
             cbx_log(CBX_LOG_WARNING, "container %.12s of an executor that has ended is removed: %s",
-                    id, err.text);
+                    id, cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         }
         return false;
     }
@@ -277,7 +277,7 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
     size_t adopted;
     if (cbx_executor_adopt(e, &config, &adopted, &why) != 0) {
         cbx_log(CBX_LOG_WARNING, "the sandboxes of an executor that has ended are not adopted: %s",
-                why.text);
+                cbx_err_full(&why, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }
     /* actions of an executor that was still ending */
     if (e->audit != NULL && read_outcomes(e, err) != 0) {
