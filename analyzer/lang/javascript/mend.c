@@ -266,13 +266,19 @@ static bool end_signature(struct cbx_str text, size_t at, char *copy)
     return true;
 }
 
-/* sql<T>`...`: the grammar takes no type arguments before a template. The compiler reads these
- * characters as type arguments always. */
+/* sql<T>`...`: the grammar takes no type arguments before a template. What is no type is compared
+ * (`a < f(x) > `t``), so nothing may be hidden that could call something. */
 static bool hide_arguments(struct cbx_str text, size_t at, char *copy)
 {
     size_t end = at > 0 && cbx_js_is_name_byte(text.p[at - 1]) ? skip_brackets(text, at, '>') : 0;
     if (end == 0 || end >= text.len || text.p[end] != '`') {
         return false;
+    }
+    for (size_t i = at; i < end; i++) {
+        if ((!cbx_js_is_name_byte(text.p[i]) && strchr(" \n.,:;|&?[]{}<>\"'", text.p[i]) == NULL) ||
+            is_word(text, i, "new") || is_word(text, i, "import")) {
+            return false;
+        }
     }
     for (size_t i = at; i < end; i++) {
         copy[i] = text.p[i] == '\n' ? '\n' : ' ';

@@ -8,6 +8,8 @@ const d = { ...import("child_process").x };
 eval("f(a, in_x, require('child_process').execSync(id))");
 const e = f<string>(eval)`x`;
 import { execSync as in_ } from "child_process";
+const g = limit<eval(text)>`x`;
+const h = limit<new Function>`x`;
 // expect 2 js.process
 // expect 3 js.process
 // expect 3 js.dynamic-code
@@ -18,3 +20,5 @@ import { execSync as in_ } from "child_process";
 // expect 8 js.process
 // expect 9 js.dynamic-code
 // expect 10 js.process
+// expect 11 js.dynamic-code
+// expect 12 js.dynamic-code
