@@ -165,3 +165,69 @@ void cbx_headers_collect(struct cbx_str path, struct cbx_str text, struct cbx_bu
     cbx_arena_done(&h->texts);
     free(h);
 }
+
+/* --- C++ -------------------------------------------------------------------------------------- */
+
+/* The place of a line: within a comment, and within conditions. */
+struct place {
+    bool comment, guarded; /* guarded: the first condition is #ifndef */
+    int depth;
+};
+
+/* Removes the comments that begin in the line, or end in it. */
+static struct cbx_str without_comment(struct place *at, struct cbx_str line)
+{
+    if (at->comment) {
+        const char *end = memmem(line.p, line.len, "*/", 2);
+        at->comment = end == NULL;
+        line = cbx_str_sub(line, end != NULL ? (size_t)(end - line.p) + 2 : line.len, line.len);
+    }
+    const char *begin = line.len > 0 ? memmem(line.p, line.len, "/*", 2) : NULL;
+    if (begin != NULL) {
+        size_t from = (size_t)(begin - line.p);
+        at->comment = memmem(begin + 2, line.len - from - 2, "*/", 2) == NULL;
+        line = cbx_str_sub(line, 0, from);
+    }
+    return cbx_str_trim(line);
+}
+
+static void take_directive(struct place *at, struct cbx_str line)
+{
+    struct cbx_str name = cbx_str_trim(cbx_str_sub(line, 1, line.len));
+    if (cbx_str_starts(name, CBX_STR("if"))) {
+        at->guarded = at->depth == 0 ? cbx_str_starts(name, CBX_STR("ifndef")) : at->guarded;
+        at->depth++;
+    } else if (cbx_str_starts(name, CBX_STR("endif"))) {
+        at->depth -= at->depth > 0;
+    }
+}
+
+/* Returns true if the line is `word`, a blank or '<', and more. */
+static bool begins(struct cbx_str line, const char *word)
+{
+    size_t len = strlen(word);
+    return line.len > len + 1 && cbx_str_starts(line, cbx_str_of(word)) &&
+           (line.p[len] == ' ' || line.p[len] == '<');
+}
+
+bool cbx_headers_is_cplusplus(struct cbx_str text)
+{
+    static const char *const words[] = { "class", "namespace", "using namespace", "template" };
+    struct place at = { 0 };
+    while (text.len > 0) {
+        const char *feed = memchr(text.p, '\n', text.len);
+        size_t end = feed != NULL ? (size_t)(feed - text.p) : text.len;
+        struct cbx_str line = without_comment(&at, cbx_str_sub(text, 0, end));
+        bool outside = at.depth == 0 || (at.depth == 1 && at.guarded);
+        if (cbx_str_starts(line, CBX_STR("#"))) {
+            take_directive(&at, line);
+        }
+        for (size_t i = 0; outside && i < sizeof(words) / sizeof(words[0]); i++) {
+            if (begins(line, words[i])) {
+                return true;
+            }
+        }
+        text = cbx_str_sub(text, feed != NULL ? end + 1 : end, text.len);
+    }
+    return false;
+}

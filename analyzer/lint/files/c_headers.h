@@ -14,4 +14,8 @@ enum { CBX_HEADERS_MAX = 64, CBX_HEADERS_MAX_BYTES = 1024 * 1024 };
  * CBX_HEADERS_MAX_BYTES. What is not found is left out: the headers of the system, for example. */
 void cbx_headers_collect(struct cbx_str path, struct cbx_str text, struct cbx_buf *out);
 
+/* Returns true if a line outside of comments and conditions, other than the guard against repeated
+ * inclusion, begins a class, a namespace or a template: the file is C++, whatever its name. */
+bool cbx_headers_is_cplusplus(struct cbx_str text);
+
 #endif

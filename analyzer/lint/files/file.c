@@ -326,6 +326,12 @@ int cbx_lint_check_cell(struct cbx_lint_check *c, const struct cbx_cell *cell,
     if (failed) {
         return failed;
     }
+    if (has_unreadable(&decision) && cbx_str_ends(c->file.path, CBX_STR(".h")) &&
+        cbx_headers_is_cplusplus(cell->source)) {
+        c->foreign = true;
+        cbx_lint_check_skip(c, CBX_LINT_SKIP_FOREIGN, CBX_STR("C++"));
+        return 0;
+    }
     add_to_past(c, &request, &decision);
     c->unreadable = has_unreadable(&decision);
     if (c->unreadable && c->code == CBX_MANIFEST_DOCUMENT) {

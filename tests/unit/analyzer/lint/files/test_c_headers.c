@@ -98,11 +98,33 @@ static void leaves_out_what_is_no_header_of_the_project(void **state)
     assert_string_equal(names_of("src/a.c", "x #include \"own.h\"\n"), "");
 }
 
+static void knows_headers_of_another_language(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool cplusplus;
+    } rows[] = {
+        { "#ifndef X_H\n#define X_H\nclass Adapter : public QObject {\n};\n#endif\n", true },
+        { "#pragma once\nnamespace lab { int f(); }\n", true },
+        { "template <typename T> T f(T x);\n", true },
+        { "/* a\n class of things */\nint f(void);\n", false },
+        { "#ifdef __cplusplus\nclass X;\n#endif\nint f(void);\n", false },
+        { "#ifndef X_H\n#ifdef __cplusplus\nnamespace x {}\n#endif\n#endif\n", false },
+        { "int class_of(int x);\nint template;\n", false },
+        { "", false },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_int_equal(cbx_headers_is_cplusplus(cbx_str_of(rows[i].text)), rows[i].cplusplus);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_headers_beside_and_around_a_file),
         cmocka_unit_test(leaves_out_what_is_no_header_of_the_project),
+        cmocka_unit_test(knows_headers_of_another_language),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
