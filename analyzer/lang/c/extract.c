@@ -584,6 +584,31 @@ static void judge(struct cbx_c_walk *c, TSTree *tree)
     }
 }
 
+/* Replaces the tokens and the tree by those with mended uses of unknown macros, if the grammar reads
+ * them. */
+static void read_otherwise(struct cbx_c_walk *c, TSTree **tree)
+{
+    struct cbx_c_walk *other = cbx_arena_alloc(c->arena, sizeof(*other));
+    struct cbx_c_tokens *mended = cbx_arena_alloc(c->arena, sizeof(*mended));
+    if (!ts_node_has_error(ts_tree_root_node(*tree)) || other == NULL || mended == NULL) {
+        return;
+    }
+    *mended = (struct cbx_c_tokens){ 0 };
+    *other = *c;
+    other->tokens = mended;
+    if (!cbx_c_mend_macros(c->arena, c->tokens, mended) || !cbx_c_join(other)) {
+        return;
+    }
+    TSTree *read = cbx_parse_tree(cbx_lang_grammar(CBX_C), other->text, c->parsed->deadline_ms);
+    if (read == NULL || ts_node_has_error(ts_tree_root_node(read))) {
+        cbx_tree_delete(read);
+        return;
+    }
+    cbx_tree_delete(*tree);
+    *tree = read;
+    *c = *other;
+}
+
 static void extract(struct cbx_parsed *parsed)
 {
     struct cbx_c_tokens in = { 0 }, out = { 0 };
@@ -606,6 +631,7 @@ static void extract(struct cbx_parsed *parsed)
         cbx_facts_add_special(parsed->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("time"), 0, 1);
         return;
     }
+    read_otherwise(c, &tree);
     judge(c, tree);
     cbx_tree_delete(tree);
 }

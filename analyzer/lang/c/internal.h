@@ -44,6 +44,11 @@ void cbx_c_tokens_read(struct cbx_parsed *parsed, struct cbx_str text, struct cb
 void cbx_c_preprocess(struct cbx_parsed *parsed, const struct cbx_c_tokens *in,
                       struct cbx_c_tokens *out);
 
+/* Appends the tokens to `out` with uses of unknown macros in a form that the grammar reads; false if
+ * there are none. Only for tokens that it cannot read. */
+bool cbx_c_mend_macros(struct cbx_arena *arena, const struct cbx_c_tokens *in,
+                       struct cbx_c_tokens *out);
+
 /* Removes the attributes that change nothing of what a program does. */
 void cbx_c_drop_attributes(struct cbx_c_tokens *tokens);
 

@@ -45,7 +45,7 @@ static void add_fact(struct cbx_shell *s, enum cbx_fact_id id, struct cbx_str na
 static bool read_input(const struct cbx_shell *s, TSNode redirect, struct cbx_shell_input *out)
 {
     bool heredoc = type_is(redirect, "heredoc_redirect");
-    bool herestring = type_is(redirect, "herestring_redirect");
+    bool herestring = cbx_shell_is_string(s, redirect);
     struct cbx_str text = cbx_shell_source_of(s, redirect);
     bool file = type_is(redirect, "file_redirect") &&
                 (cbx_str_starts(text, CBX_STR("<")) || cbx_str_starts(text, CBX_STR("0<")));

@@ -95,8 +95,8 @@ bool cbx_shell_has_words_behind(TSNode redirect);
 
 /* --- mend.c ---------------------------------------------------------------------------------- */
 
-/* cbx_lang_code.mend: the grammar does not read ${x:$i:1}, ${x:+(y $z)} and 10#$x, but reads a text
- * of the same length that means the same. */
+/* cbx_lang_code.mend: the grammar does not read ${x:$i:1}, ${x:+(y $z)}, 10#$x and >x <<<y, but reads
+ * a text of the same length that means the same to the extractor. */
 struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar);
 
 /* cbx_lang_code.correct: after a pipeline whose last word is a number, the grammar may take the
@@ -142,6 +142,10 @@ bool cbx_shell_substitutes(struct cbx_str text);
  * innermost first. */
 struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const TSNode *statements,
                                      size_t count);
+
+/* Returns true for a here-string: a herestring_redirect, and a file_redirect with this operator in
+ * the source (mend.c). */
+bool cbx_shell_is_string(const struct cbx_shell *s, TSNode redirect);
 
 /* Read the text of a here-document or here-string, and the output of a command such as `echo x`;
  * false if it is not a constant. */

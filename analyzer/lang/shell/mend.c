@@ -40,6 +40,30 @@ static bool is_read_write(struct cbx_str text, size_t at)
            memchr("<>(&|;\n", text.p[at + 2], 7) == NULL;
 }
 
+/* --- >file <<<text ---------------------------------------------------------------------------- */
+
+/* Returns true at `<<<` behind another redirection of its command. In the mended text it is `<`,
+ * a file; the extractor reads the operator from the source (cbx_shell_is_string). */
+static bool is_late_string(struct cbx_str text, size_t at)
+{
+    enum { LENGTH_MAX = 1000 };
+    if (at + 3 >= text.len || memcmp(text.p + at, "<<<", 3) != 0 ||
+        (at > 0 && text.p[at - 1] == '<')) {
+        return false;
+    }
+    for (size_t i = at; i > 0 && at - i < LENGTH_MAX; i--) {
+        char c = text.p[i - 1];
+        bool joined = c == '&' && (text.p[i] == '>' || (i > 1 && text.p[i - 2] == '>'));
+        if (c == '>') {
+            return true;
+        }
+        if (!joined && memchr("\n;|(&", c, 5) != NULL) {
+            return false;
+        }
+    }
+    return false;
+}
+
 /* --- ${x:+(y)} -------------------------------------------------------------------------------- */
 
 /* Returns the end of the name, with its subscript, of the expansion at `at`. */
@@ -145,8 +169,11 @@ struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage 
     char *copy = NULL;
     for (size_t i = 0; i + 2 < text.len; i++) {
         bool opens = is_read_write(text, i), base = !opens && is_base(text, i);
-        copy = (opens || base) && copy == NULL ? copy_of(parsed, text) : copy;
-        if (copy != NULL && opens) {
+        bool string = is_late_string(text, i);
+        copy = (opens || base || string) && copy == NULL ? copy_of(parsed, text) : copy;
+        if (copy != NULL && string) {
+            memcpy(copy + i, "<  ", 3);
+        } else if (copy != NULL && opens) {
             memcpy(copy + i, "> ", 2);
         } else if (copy != NULL && base) {
             copy[i] = '+';

@@ -50,6 +50,9 @@ void cbx_shell_extract_redirect(struct cbx_shell *s, TSNode node)
     struct cbx_shell_text path = cbx_shell_fold(s, destination);
     struct cbx_str text = cbx_shell_source_of(s, node);
     struct cbx_str operator= cbx_str_sub(text, count_digits(text), text.len);
+    if (cbx_shell_is_string(s, node)) {
+        return;
+    }
     check_descriptors(s, node, path);
     bool reads = cbx_str_starts(operator, CBX_STR("<")) && !cbx_str_starts(operator, CBX_STR("<>"));
     bool duplicates =

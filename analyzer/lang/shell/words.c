@@ -216,10 +216,17 @@ static struct cbx_str without_tabs(struct cbx_shell *s, struct cbx_str text)
     return (struct cbx_str){ .p = p, .len = p != NULL ? n : 0 };
 }
 
+bool cbx_shell_is_string(const struct cbx_shell *s, TSNode redirect)
+{
+    return cbx_shell_type_is(redirect, "herestring_redirect") ||
+           (cbx_shell_type_is(redirect, "file_redirect") &&
+            cbx_str_starts(cbx_shell_source_of(s, redirect), CBX_STR("<<<")));
+}
+
 bool cbx_shell_heredoc(struct cbx_shell *s, TSNode heredoc, struct cbx_str *out)
 {
     TSNode body = find_child(heredoc, "heredoc_body");
-    if (cbx_shell_type_is(heredoc, "herestring_redirect")) {
+    if (cbx_shell_is_string(s, heredoc)) {
         TSNode word = ts_node_named_child(heredoc, ts_node_named_child_count(heredoc) - 1);
         struct cbx_shell_text value = { 0 };
         if (!ts_node_is_null(word)) {
