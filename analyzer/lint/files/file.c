@@ -279,32 +279,43 @@ static void add_to_past(struct cbx_lint_check *c, const struct cbx_analysis *req
     }
 }
 
-/* Judges source in C that cannot be read again with the macros of the project's headers, and keeps
- * the second decision if the source can be read then. */
-static int judge_with_headers(struct cbx_lint_check *c, struct cbx_analysis *request,
-                              struct cbx_decision *decision)
+/* Returns true if the code was not read completely. */
+static bool is_unfinished(const struct cbx_decision *decision)
 {
+    const uint64_t facts = (uint64_t)1 << CBX_FACT_SYNTAX | (uint64_t)1 << CBX_FACT_TOO_COMPLEX;
+    bool found = has_unreadable(decision);
+    for (size_t i = 0; i < decision->finding_count; i++) {
+        found = found || (decision->findings[i].rule->match.facts & facts) != 0;
+    }
+    return found;
+}
+
+/* Judges source in C with the macros of the project's headers, which decide what it does; without
+ * them if it cannot be read so. Other source has no such headers. */
+static int judge(struct cbx_lint_check *c, struct cbx_analysis *request,
+                 struct cbx_decision *decision)
+{
+    const struct cbx_policy *policy = c->lint->report.policy;
     CBX_AUTO_DONE(buf) headers;
     cbx_buf_init(&headers, CBX_HEADERS_MAX_BYTES * 2);
-    if (!has_unreadable(decision) || !cbx_str_is(request->language, "c") || c->file.path.len == 0) {
-        return 0;
+    if (cbx_str_is(request->language, "c") && c->file.path.len > 0) {
+        cbx_headers_collect(c->file.path, request->source, &headers);
     }
-    cbx_headers_collect(c->file.path, request->source, &headers);
-    if (headers.len == 0 || headers.overflow) {
-        return 0;
+    if (headers.len > 0 && !headers.overflow) {
+        request->headers = &headers;
+        int failed = cbx_analyze(policy, request, &c->worker->analysis, decision, c->err);
+        request->headers = NULL;
+        if (failed || !is_unfinished(decision)) {
+            return failed;
+        }
+        cbx_arena_reset(&c->worker->analysis);
     }
-    request->headers = &headers;
-    cbx_arena_reset(&c->worker->analysis);
-    int failed =
-        cbx_analyze(c->lint->report.policy, request, &c->worker->analysis, decision, c->err);
-    request->headers = NULL;
-    return failed;
+    return cbx_analyze(policy, request, &c->worker->analysis, decision, c->err);
 }
 
 int cbx_lint_check_cell(struct cbx_lint_check *c, const struct cbx_cell *cell,
                         const struct cbx_program *program, size_t index)
 {
-    const struct cbx_policy *policy = c->lint->report.policy;
     struct cbx_analysis request = { .source = cell->source,
                                     .language = c->file.language,
                                     .program = program,
@@ -319,10 +330,7 @@ int cbx_lint_check_cell(struct cbx_lint_check *c, const struct cbx_cell *cell,
     if (c->lint->stage == CBX_STAGE_TREE || c->lint->stage == CBX_STAGE_FACTS) {
         return dump(c, &request);
     }
-    int failed = cbx_analyze(policy, &request, &c->worker->analysis, &decision, c->err);
-    if (!failed) {
-        failed = judge_with_headers(c, &request, &decision);
-    }
+    int failed = judge(c, &request, &decision);
     if (failed) {
         return failed;
     }
