@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The instances whose sandboxes this executor has, where replicas take over from each other
- * (sessions/instance_seeds.h): its own one, and those of replicas that ended. The shared database,
- * which only the front reaches, is the arbiter; the front says here for how long no other replica
- * may take them. After that time nothing begins, no container is removed, and no outcome is recorded
- * of what a closed link ended: another replica may have closed it. */
+ * (sessions/instance_seeds.h): its own instance and the instances of replicas that ended. The
+ * shared database, which only the front reaches, is the arbiter; the front says here for how long
+ * no other replica may take them. After that time nothing begins, no container is removed, and no
+ * outcome is recorded of what a closed link ended: another replica may have closed it. */
 #ifndef CBX_GATEWAY_EXECUTOR_HOLDINGS_H
 #define CBX_GATEWAY_EXECUTOR_HOLDINGS_H
 

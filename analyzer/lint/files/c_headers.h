@@ -7,11 +7,12 @@
 
 enum { CBX_HEADERS_MAX = 64, CBX_HEADERS_MAX_BYTES = 1024 * 1024 };
 
-/* Appends the headers of `text`, and those of the headers, as entries (policies/ledger.h), the
- * name being that of the #include. A header is searched for in the folder of the file that names
- * it, and in each folder around `path`, there also below include/ and src/. Read are regular files
- * named *.h, *.hh, *.hpp, *.inc, *.def and *.c, no links; the first CBX_HEADERS_MAX of them, and
- * CBX_HEADERS_MAX_BYTES. What is not found is left out: the headers of the system, for example. */
+/* Appends the headers that `text` includes, and the headers that these include, as entries
+ * (policies/ledger.h); an entry has the name that the #include gives. A header is searched for in
+ * the folder of the file that names it, and in each folder around `path`, there also below include/
+ * and src/. Only regular files named *.h, *.hh, *.hpp, *.inc, *.def or *.c are read, no symbolic
+ * links; at most CBX_HEADERS_MAX files of CBX_HEADERS_MAX_BYTES together. A header that is not
+ * found, such as one of the system, is left out. */
 void cbx_headers_collect(struct cbx_str path, struct cbx_str text, struct cbx_buf *out);
 
 /* Returns true if a line outside of comments and conditions, other than the guard against repeated

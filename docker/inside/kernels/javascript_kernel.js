@@ -105,7 +105,7 @@ function sendText(type, text) {
 }
 
 // The report of a refusal: the supervisor counts it only with the secret of the kernel's first
-// frame. Small buffers other than those of alloc share memory that a program can read.
+// frame. Only buffers of alloc are used: other small buffers share memory that a program reads.
 const SECRET_BYTES = 8;
 const refusal = alloc(5 + 16 + MADE.length);
 function introduce() {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Takeover in a database that three replicas share: who is dead, who takes over, and what the old
- * owner cannot change any more. */
+ * Takeover in a database that three replicas share: when a replica counts as dead, which replica
+ * takes over, and which rows the former owner cannot change any more. */
 #include "gateway/front/store/store_takeover.h"
 #include "tests/unit/gateway/front/store_rig.h"
 
