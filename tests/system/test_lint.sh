@@ -112,6 +112,8 @@ printf '#include <stdlib.h>\n#include "each.h"\nstruct e { struct e *next; };\ni
 sed 's/n++;/RUN("id");/' lab/src/a.c >lab/src/b.c
 ok 'a file in C is read with the macros of the headers of its project' gives 0 '0 denied' "$lint" lab/src/a.c
 ok '  and judged by what they are' gives 1 'lab/src/b.c:8:18: deny [c.process] system' "$lint" lab/src/b.c
+mkdir apart && cp lab/src/b.c apart && ln -s ../lab/include/each.h apart/each.h
+ok '  a header that is a symbolic link is not read' gives 0 '0 denied' "$lint" apart/b.c
 explicit() { printf '*\n' >tree/.gitignore; [ -z "$(paths tree)" ] && [ "$(paths tree/z.py)" = tree/z.py ] && [ "$(paths --no-ignore tree | wc -l)" = 4 ]; "$lint" tree 2>err.txt; cat err.txt; grep -q 'skipped: 3 hidden (tree/.h.py), 2 left out by .gitignore (tree/z.py), 2 folders of dependencies' err.txt; rm tree/.gitignore; }
 ok 'a file that is named is checked even when .gitignore lists it; omitted files are counted' explicit
 
