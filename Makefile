@@ -81,7 +81,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all test-kubernetes check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-style check-format \
+.PHONY: all test-kubernetes check check-markers check-top check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-style check-format \
         setup engine demo test test-all live bench bench-scale install uninstall clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-bridge $B/codebox-pod $B/natives/shell-loader.so $B/natives/python_guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
@@ -292,7 +292,7 @@ bench-scale: all $B/tests/bench/bench_opening $B/tests/bench/bench_kubernetes ##
 
 # --- checks -------------------------------------------------------------------------------------------------
 
-check: check-markers check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols check-names check-style ## all checks that need no engine
+check: check-markers check-top check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols check-names check-style ## all checks that need no engine
 
 # The programs of the checks of `make test`, built in parallel; the checks print one after another.
 .PHONY: test-programs
@@ -403,6 +403,13 @@ check-layers: $(MODULES:%=$B/lib%.a) ## no module includes a header that it may 
 
 check-markers: ## no file has a conflict marker
 	$Q! grep -rnE '^(<<<<<<< |>>>>>>> |\|\|\|\|\|\|\| )' --exclude-dir=build --exclude-dir=.git --exclude-dir=node_modules . || { echo 'conflict markers'; exit 1; }
+
+# The top level is fixed: each name beyond the folders is one that a tool looks for in a root.
+TOP := .ci .clang-format .editorconfig .github .gitignore .pre-commit-hooks.yaml CHANGELOG.md LICENSE Makefile README.md \
+       action.yml analyzer docker fuzz gateway gemini-extension.json policies server.json tests
+
+check-top: ## the top level of the repository has no other files and folders
+	$Q! git ls-files 2>/dev/null | sed 's|/.*||' | sort -u | grep -vxF $(TOP:%=-e %) || { echo 'the top level may have $(TOP)'; exit 1; }
 
 check-symbols: $(MODULES:%=$B/lib%.a) ## every global symbol starts with cbx_
 	$Q! nm -g --defined-only $^ | awk 'NF == 3 { print $$3 }' | grep -vE '^(cbx_|__|_)'
