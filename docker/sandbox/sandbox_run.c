@@ -145,7 +145,9 @@ static enum cbx_run_status ask_status(const struct cbx_sandbox *sandbox, bool la
 static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
                       struct cbx_result *result)
 {
-    int64_t silent_ms = cbx_attach_silent_ms(sandbox->attach);
+    /* The wall clock is read before the ping, which takes time. The silence is a difference of two
+     * times in whole milliseconds, and may be up to one shorter. */
+    int64_t silent_ms = cbx_attach_silent_ms(sandbox->attach), now_ms = cbx_time_ms();
     result->silent = (enum cbx_silent)atomic_load(&sandbox->link.silent);
     if (result->silent == CBX_SILENT_NONE && cbx_engine_ping(sandbox->engine, PING_MS, NULL) != 0) {
         result->silent = CBX_SILENT_ENGINE;
@@ -155,7 +157,7 @@ static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
         result->status = ask_status(sandbox, late);
     } else {
         result->status = CBX_RUN_LOST;
-        result->lost_since_ms = cbx_time_ms() - silent_ms;
+        result->lost_since_ms = now_ms - (silent_ms > 0 ? silent_ms - 1 : 0);
     }
     result->exit_code = -1;
     result->session_lost = true;
