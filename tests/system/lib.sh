@@ -156,7 +156,11 @@ run_in() { # prints the results of the code
 # Fails if the text occurs: `set -e` ignores a command after '!', so checks for absence use this
 # function.
 lacks() { if grep -E -- "$1"; then return 1; fi; }
-expect() { jq -e "$1" "${2:-/dev/stdin}"; }
+expect() { # FILTER [FILE]: a filter that does not hold prints the JSON
+    local json
+    json=$(cat "${2:-/dev/stdin}")
+    jq -e "$1" <<<"$json" || { printf 'the filter %s does not hold for %.1500s\n' "$1" "$json" >&2; return 1; }
+}
 # Process ids of the gateway: the master, and its children front, zygote with workers, and executor.
 children_of() { pgrep -P "$1" || true; }
 containers_of() { docker ps -aq --no-trunc --filter "id=${1:-none}"; } # ID as in a session's JSON
