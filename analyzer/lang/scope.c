@@ -3,6 +3,7 @@
 #include "analyzer/lang/scope.h"
 
 #include "analyzer/facts/name_filter.h"
+#include "analyzer/lang/stored.h"
 #include "analyzer/lang/summary.h"
 #include "policies/base/array.h"
 
@@ -359,6 +360,14 @@ static const struct cbx_values *read_path(struct cbx_walk *walk, const struct cb
     return values;
 }
 
+static const struct cbx_values *members_of(struct cbx_walk *walk, const struct cbx_values *values)
+{
+    const struct cbx_values *out = cbx_values_members(walk->arena, values);
+    uint32_t flags = cbx_stored_of_members(walk, values);
+    return flags != 0 ? cbx_values_join(walk->arena, out, cbx_values_marked(walk->arena, flags))
+                      : out;
+}
+
 const struct cbx_values *cbx_binding_eval(struct cbx_walk *walk, const struct cbx_binding *b,
                                           struct cbx_scope *where)
 {
@@ -369,13 +378,16 @@ const struct cbx_values *cbx_binding_eval(struct cbx_walk *walk, const struct cb
         return cbx_values_name(walk->arena, b->path);
     case CBX_BIND_EXPR:
         values = walk->eval(walk, b->node, where);
-        values = b->each ? cbx_values_members(walk->arena, values) : values;
+        values = b->each ? members_of(walk, values) : values;
         return read_path(walk, values, b->path);
     case CBX_BIND_FUNCTION:
         function.scope = b->node->inner;
         return cbx_values_one(walk->arena, &function);
     case CBX_BIND_VALUES:
         return b->values;
+    case CBX_BIND_KEY:
+        values = walk->eval(walk, b->node, where);
+        return cbx_values_marked(walk->arena, cbx_stored_of_members(walk, values));
     case CBX_BIND_FIELD:
         values = cbx_scope_lookup(walk, NULL, b->path);
         return values != NULL ? values : &cbx_values_nothing;
@@ -384,9 +396,11 @@ const struct cbx_values *cbx_binding_eval(struct cbx_walk *walk, const struct cb
     }
 }
 
-/* Returns the values of the whole chain; `run` replaces the scope of which it is a run. */
+/* Returns the values of the whole chain, which `scope` binds to the name; `run` replaces the scope
+ * of which it is a run. */
 static const struct cbx_values *eval_chain(struct cbx_walk *walk, const struct cbx_binding *chain,
-                                           struct cbx_str name, struct cbx_scope *run)
+                                           const struct cbx_scope *scope, struct cbx_str name,
+                                           struct cbx_scope *run)
 {
     struct cbx_union out = { .values = &cbx_values_nothing };
     int count = 0;
@@ -402,6 +416,7 @@ static const struct cbx_values *eval_chain(struct cbx_walk *walk, const struct c
             break;
         }
     }
+    cbx_union_add(walk->arena, &out, cbx_stored_in(walk, scope, name, run));
     return cbx_values_some(out.values);
 }
 
@@ -424,7 +439,7 @@ static const struct cbx_values *lookup_in_run(struct cbx_walk *walk, struct cbx_
         return &cbx_values_unknown;
     }
     memo->values = &in_progress;
-    memo->values = eval_chain(walk, chain, name, run);
+    memo->values = eval_chain(walk, chain, run->origin, name, run);
     return memo->values;
 }
 
@@ -458,7 +473,7 @@ static const struct cbx_values *lookup_in(struct cbx_walk *walk, struct cbx_scop
     }
     uint32_t cycles = walk->cycles;
     chain->memo = &in_progress;
-    const struct cbx_values *out = eval_chain(walk, chain, name, NULL);
+    const struct cbx_values *out = eval_chain(walk, chain, scope, name, NULL);
     chain->memo = out;
     note_tentative(walk, &chain->memo, &chain->retries, cycles);
     return out;

@@ -17,6 +17,7 @@ enum cbx_bind {
     CBX_BIND_FUNCTION, /* the function or class at `node` */
     CBX_BIND_VALUES,   /* `values` */
     CBX_BIND_UNKNOWN,  /* anything */
+    CBX_BIND_KEY,      /* anything: a name of a member of the value of `node` */
     CBX_BIND_FIELD,    /* the attribute `path` of any object, for a file that is imported */
     CBX_BIND_GLOBAL,   /* the module's variable of this name (`global`) */
     CBX_BIND_NONLOCAL, /* the variable of this name in an enclosing scope (`nonlocal`) */
@@ -28,6 +29,8 @@ enum cbx_bind {
 struct cbx_builtins;
 struct cbx_scope;
 struct cbx_py_uses;
+struct cbx_stored_lang;
+struct cbx_stored_note;
 struct cbx_binding {
     enum cbx_bind kind;
     bool each;
@@ -62,6 +65,14 @@ struct cbx_scope {
     } * returns;
 };
 
+/* What the text stores in objects (stored.h); `lang` is NULL if that is not followed. */
+struct cbx_stored {
+    const struct cbx_stored_lang *lang;
+    struct cbx_table names; /* (scope, hash of name) -> chain of notes */
+    struct cbx_stored_note *files, *last;
+    uint32_t count, file_count;
+};
+
 enum { CBX_TENTATIVE_MAX = 1024, CBX_IMPORTS_MAX = 32 };
 struct cbx_walk {
     struct cbx_parsed *parsed;
@@ -75,6 +86,7 @@ struct cbx_walk {
     struct cbx_scope **files;
     /* (scope, hash of name) -> chain; scope NULL: attributes of any object, by their name */
     struct cbx_table bindings;
+    struct cbx_stored stored;
     struct cbx_table memo; /* (node or scope, scope or hash) -> values, for scopes of runs */
     /* The evaluator of the language, and its function that reads a member. */
     const struct cbx_values *(*eval)(struct cbx_walk *walk, struct cbx_node *node,

@@ -7,6 +7,7 @@
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/recall.h"
 #include "analyzer/lang/scope.h"
+#include "analyzer/lang/stored.h"
 #include "analyzer/past/written.h"
 #include "policies/base/array.h"
 #include "policies/base/sort.h"
@@ -30,6 +31,7 @@ struct making {
     bool too_many;  /* the current piece may change too many names: every reader needs it */
     /* a function of an earlier cell changes to a folder that its caller may choose */
     bool moves;
+    bool stores; /* code of the text stores a secret in an object */
 };
 
 static void collect(struct making *m)
@@ -195,12 +197,21 @@ static bool changes_folder(struct making *m, const struct cbx_node *statement)
     return false;
 }
 
+/* Returns true if the statement, or a function that it calls, stores a secret in an object. */
+static bool stores_secret(struct making *m, const struct cbx_node *statement)
+{
+    if (cbx_stored_within(m->walk, statement->start, statement->end) != CBX_STORED_NOWHERE) {
+        return true;
+    }
+    return m->stores && calls_own_function(m, statement);
+}
+
 /* Returns true if the statement leaves nothing but the values of names. */
 static bool is_over(struct making *m, const struct cbx_node *statement)
 {
     const struct cbx_node *end = behind(m, statement);
     size_t count;
-    if (changes_folder(m, statement)) {
+    if (changes_folder(m, statement) || stores_secret(m, statement)) {
         return false;
     }
     const struct bound *bound = bound_in(m, statement->start, statement->end, &count);
@@ -218,7 +229,9 @@ static bool is_over(struct making *m, const struct cbx_node *statement)
     }
     for (size_t i = 0; i < count; i++) {
         cbx_buf_reset(&m->body);
-        if (binds_builtin(m->walk, bound[i].binding->name) || counts_as_written(m, &bound[i]) ||
+        struct cbx_binding *b = bound[i].binding;
+        bool goes_on = b->kind == CBX_BIND_EXPR && cbx_stored_goes_on(m->walk, b->node);
+        if (goes_on || binds_builtin(m->walk, b->name) || counts_as_written(m, &bound[i]) ||
             !cbx_values_encode(value_of_binding(m, &bound[i]), 0, &m->body)) {
             return false;
         }
@@ -362,7 +375,9 @@ static void write_piece(struct making *m, const struct cbx_node *statement)
         add_name(m, bound[i].binding->name, bound[i].attribute);
     }
     m->steps = 0;
-    m->too_many = changes_folder(m, statement);
+    /* any later cell may read the file, by a path that no name shows */
+    bool file = cbx_stored_within(m->walk, statement->start, statement->end) == CBX_STORED_IN_FILE;
+    m->too_many = file || changes_folder(m, statement);
     if (!is_definition(statement)) {
         add_mentioned(m, statement, 0);
     }
@@ -468,6 +483,7 @@ void cbx_summary_make(struct cbx_walk *walk)
 {
     enum { OUT_MAX = 4 * 1024 * 1024 };
     struct making m = { .walk = walk, .moves = has_movers(walk) };
+    m.stores = cbx_stored_within(walk, 0, UINT32_MAX) != CBX_STORED_NOWHERE;
     collect(&m);
     cbx_sort_heap(m.bound, m.bound_count, sizeof(*m.bound), by_place);
     if (notes_missing(&m) || walk->parsed->summary == NULL) {

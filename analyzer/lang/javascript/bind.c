@@ -6,22 +6,24 @@
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
-/* The source of a pattern's names: `value`, any member of it, or the part of either at `path`;
- * anything if `value` is NULL. */
+/* The source of a pattern's names: `value`, any member of it, or the part of either at `path`; with
+ * `key` the name of a member; anything if `value` is NULL. */
 enum { PATTERN_DEPTH_MAX = 64 };
 
 struct target {
     struct cbx_scope *scope, *where;
     struct cbx_node *value;
-    bool each, unknown;
+    bool each, unknown, key;
     struct cbx_str path;
 };
 
 static void bind_name(struct cbx_walk *js, const struct target *t, struct cbx_str name)
 {
-    bool unknown = t->value == NULL || t->unknown;
-    struct cbx_binding *binding = cbx_scope_bind(
-        js, t->scope, t->where, name, unknown ? CBX_BIND_UNKNOWN : CBX_BIND_EXPR, t->value);
+    enum cbx_bind kind = t->key ? CBX_BIND_KEY : CBX_BIND_EXPR;
+    if (t->value == NULL || t->unknown) {
+        kind = CBX_BIND_UNKNOWN;
+    }
+    struct cbx_binding *binding = cbx_scope_bind(js, t->scope, t->where, name, kind, t->value);
     if (binding != NULL) {
         binding->each = t->each;
         binding->path = t->path;
@@ -398,7 +400,7 @@ static struct cbx_scope *declare_loop(struct cbx_walk *js, struct cbx_scope *out
                             .where = scope,
                             .value = cbx_child_of(node, CBX_FIELD_right),
                             .each = true,
-                            .unknown = cbx_str_is(of, "in") };
+                            .key = cbx_str_is(of, "in") };
         bind_pattern(js, t, cbx_child_of(node, CBX_FIELD_left), 0);
     }
     return scope;
@@ -532,7 +534,7 @@ static void bind_assignment(struct cbx_walk *js, struct cbx_node *node)
             t.value = cbx_child_of(node, CBX_FIELD_right);
             t.each = true;
             bind_assigned(js, t, left);
-            t.unknown = true;
+            t.key = true;
             bind_assigned(js, t, left);
         }
         return;

@@ -2,6 +2,7 @@
  * The values of a call in JavaScript: callables of the tables, methods of constants, functions of
  * this source. */
 #include "analyzer/lang/javascript/internal.h"
+#include "analyzer/lang/stored.h"
 
 #include "analyzer/facts/places.h"
 #include <stdlib.h>
@@ -321,9 +322,30 @@ static const struct cbx_values *members_of(struct cbx_walk *js, const struct cbx
                            secrets_in(js, object));
 }
 
-static const struct cbx_values *sender(struct cbx_walk *js, struct cbx_str name)
+static const struct cbx_values *named_object(struct cbx_walk *js, struct cbx_str name)
 {
     return cbx_values_join(js->arena, cbx_values_name(js->arena, name), &cbx_values_unknown);
+}
+
+static uint32_t secrets_of_arguments(struct cbx_walk *js, const struct cbx_js_call_site *site,
+                                     struct cbx_scope *scope)
+{
+    enum { ARGUMENTS_MAX = 8 };
+    uint32_t flags = 0, count = cbx_js_argument_count(site);
+    bool given;
+    for (uint32_t i = 0; i < count && i < ARGUMENTS_MAX; i++) {
+        flags |= cbx_js_secrets(cbx_js_argument(js, site, i, scope, &given), false);
+    }
+    return flags;
+}
+
+/* Returns the first argument, as secret as the others: Object.assign({}, process.env). */
+static const struct cbx_values *same(struct cbx_walk *js, const struct cbx_values *first,
+                                     const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    uint32_t flags = secrets_of_arguments(js, site, scope) & ~cbx_js_secrets(first, false);
+    return flags != 0 ? cbx_values_join(js->arena, first, cbx_values_marked(js->arena, flags))
+                      : first;
 }
 
 static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str name,
@@ -340,8 +362,8 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
     struct cbx_str object =
         dot != NULL ? cbx_str_sub(name, 0, (size_t)(dot - name.p)) : CBX_STR("");
-    if (meaning == JS_CALL_NONE && cbx_js_call_meaning(object) == JS_CALL_SENDER) {
-        return sender(js, object); /* superagent.post(u).set(h) */
+    if (meaning == JS_CALL_NONE && cbx_js_call_meaning(object) == JS_CALL_OBJECT) {
+        return named_object(js, object); /* superagent.post(u).set(h) */
     }
     if (meaning == JS_CALL_NONE || meaning == JS_CALL_SKIP) {
         return &cbx_values_unknown;
@@ -363,7 +385,7 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     case JS_CALL_PERCENT:
         return is_text ? cbx_values_text(js->arena, unpercent(js, text)) : &cbx_values_unknown;
     case JS_CALL_SAME:
-        return first;
+        return same(js, first, site, scope);
     case JS_CALL_GET:
         return cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &text)
                    ? cbx_js_read(js, first, text)
@@ -393,11 +415,13 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     case JS_CALL_INT:
         return parse_int(js, site, scope);
     case JS_CALL_CARRIES:
-        return cbx_values_marked(js->arena, cbx_js_secrets(first, false));
-    case JS_CALL_SENDER:
-        return sender(js, name);
+        return cbx_values_marked(js->arena, secrets_of_arguments(js, site, scope));
+    case JS_CALL_OBJECT:
+        return named_object(js, name);
     case JS_CALL_NAMES:
-        return cbx_values_each(js->arena, cbx_values_marked(js->arena, CBX_UNKNOWN_NAMES));
+        return cbx_values_each(
+            js->arena,
+            cbx_values_marked(js->arena, CBX_UNKNOWN_NAMES | cbx_js_secrets(first, false)));
     default:
         return &cbx_values_unknown;
     }
@@ -466,6 +490,21 @@ static bool has_own_method(struct cbx_walk *js, const struct cbx_node *callee)
     return name.len > 0 && cbx_scope_chain(js, NULL, name) != NULL;
 }
 
+/* Returns the flags of the file that a call opens. */
+static uint32_t stored_in_file(struct cbx_walk *js, const struct cbx_js_call_site *site,
+                               struct cbx_scope *scope)
+{
+    uint32_t flags = 0;
+    bool given;
+    for (uint32_t i = 0; js->stored.files != NULL && i < site->targets->count; i++) {
+        const struct cbx_value *v = site->targets->items[i];
+        if (v->kind == CBX_V_NAME) {
+            flags |= cbx_stored_in_file(js, v->text, cbx_js_argument(js, site, 0, scope, &given));
+        }
+    }
+    return flags;
+}
+
 const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope)
 {
@@ -491,6 +530,8 @@ const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *
     out = out->count > 0 ? out : &cbx_values_unknown;
     const uint32_t kept = CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
     uint32_t flags = cbx_values_flags(site.targets) & kept;
+    flags |= stored_in_file(js, &site, scope);
+    out = cbx_values_join(js->arena, out, cbx_stored_in_call(js, node));
     out = flags != 0 ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, flags)) : out;
     return js->escaped_calls != NULL && cbx_values_has_unknown(site.targets)
                ? cbx_values_join(js->arena, out, call_name(js, CBX_STR("require"), &site, scope))

@@ -463,7 +463,11 @@ static const struct cbx_values *read_keys(struct cbx_walk *js, const struct cbx_
             out = cbx_values_join(js->arena, out, cbx_js_read(js, object, keys->items[i]->text));
         }
     }
-    return out;
+    uint32_t flags = cbx_values_flags(object);
+    flags |=
+        (cbx_values_flags(keys) & CBX_UNKNOWN_ENVIRONMENT) != 0 ? cbx_js_secrets(object, false) : 0;
+    flags &= CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
+    return flags != 0 ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, flags)) : out;
 }
 
 static const struct cbx_values *eval_member(struct cbx_walk *js, struct cbx_node *node,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Pass two over JavaScript: the facts. One walk; the evaluator gives the values. */
 #include "analyzer/lang/javascript/internal.h"
+#include "analyzer/lang/stored.h"
 
 enum { ARGS_MAX = 16 };
 
@@ -371,6 +372,7 @@ void cbx_extract_javascript(struct cbx_parsed *parsed)
     }
     cbx_js_bind_all(js);
     cbx_js_flow_all(js);
+    cbx_stored_read(js, &cbx_js_stored);
     for (uint32_t i = 0; i < js->syntax.count; i++) {
         struct cbx_node *node = &js->syntax.nodes[i];
         if (node->kind != JS_OTHER) {

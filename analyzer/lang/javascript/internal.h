@@ -24,6 +24,9 @@ static inline enum cbx_js_kind cbx_js_kind(const struct cbx_node *node)
     return node != NULL ? (enum cbx_js_kind)node->kind : JS_OTHER;
 }
 
+/* For cbx_stored_read (analyzer/lang/stored.h). */
+extern const struct cbx_stored_lang cbx_js_stored;
+
 const struct cbx_grammar *cbx_js_grammar(const TSTree *tree);
 const TSLanguage *cbx_tsx_grammar(void);
 struct cbx_str cbx_jsx_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar);
@@ -159,7 +162,7 @@ enum cbx_js_call {
     JS_CALL_APPLY,
     JS_CALL_NAMES,   /* an object with all members of its argument */
     JS_CALL_CARRIES, /* text made of its arguments */
-    JS_CALL_SENDER,  /* an object whose methods send their arguments */
+    JS_CALL_OBJECT,  /* an object whose methods have names: WebSocket.send */
 };
 /* Returns how the evaluator follows a callable of this name. */
 enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);

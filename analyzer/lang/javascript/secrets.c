@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The environment and credentials in JavaScript, and calls that send them to another machine. */
 #include "analyzer/lang/javascript/internal.h"
+#include "analyzer/lang/stored.h"
 
 enum { DEPTH_MAX = 4, MEMBERS_MAX = 64 };
-
-/* Returns true for a header or an option in which a key identifies the program to the host that
- * issued it. */
-static bool is_for_keys(struct cbx_str name)
-{
-    static const char *const names[] = {
-        "headers", "auth",         "authorization",  "x-api-key",
-        "api-key", "x-auth-token", "x-goog-api-key", "xi-api-key"
-    };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (cbx_str_is_nocase(name, names[i])) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static uint32_t secrets_of_name(struct cbx_str name)
 {
@@ -40,7 +25,7 @@ static uint32_t secrets_of(const struct cbx_values *values, bool for_keys, int d
         bool map = v->kind == CBX_V_MAP, container = map || v->kind == CBX_V_LIST;
         for (uint32_t k = 0; container && depth < DEPTH_MAX && k < v->count && k < MEMBERS_MAX;
              k++) {
-            bool key = for_keys || (map && v->keys != NULL && is_for_keys(v->keys[k]));
+            bool key = for_keys || (map && v->keys != NULL && cbx_is_for_keys(v->keys[k]));
             flags |= secrets_of(v->members[k], key, depth + 1);
         }
         uint32_t own = v->kind == CBX_V_UNKNOWN ? (uint32_t)v->number : 0;

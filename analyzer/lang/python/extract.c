@@ -2,6 +2,7 @@
  * Pass two over Python: the facts. One loop over the nodes; the evaluator gives the values. */
 #include "analyzer/lang/python/internal.h"
 #include "analyzer/lang/python/syntax_indent.h"
+#include "analyzer/lang/stored.h"
 
 #include "analyzer/facts/sinks.h"
 #include "analyzer/lang/python/notebook/magics.h"
@@ -933,6 +934,7 @@ void cbx_extract_python(struct cbx_parsed *parsed)
     }
     cbx_py_bind_all(py);
     cbx_py_flow_all(py);
+    cbx_stored_read(py, &cbx_py_stored);
     parsed->walk = py;
     cbx_magic_resolve(py);
     struct cbx_node *end = py->syntax.nodes + py->syntax.count;

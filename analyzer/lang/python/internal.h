@@ -31,6 +31,9 @@ enum cbx_py_call {
 #undef CBX_MEANING
 };
 
+/* For cbx_stored_read (analyzer/lang/stored.h). */
+extern const struct cbx_stored_lang cbx_py_stored;
+
 const struct cbx_grammar *cbx_py_grammar(void);
 bool cbx_py_reads_error(TSNode error, struct cbx_str text);
 

@@ -15,7 +15,10 @@ static void add_spread(struct cbx_walk *py, const struct cbx_values *values, boo
 {
     const struct cbx_value *list = map ? NULL : cbx_py_sequence(py, values),
                            *pairs = map ? cbx_values_container(values, CBX_V_MAP) : NULL;
-    out->spread |= list == NULL && pairs == NULL;
+    if (list == NULL && pairs == NULL) {
+        out->spread = true;
+        out->spread_flags |= cbx_py_flags(values) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
+    }
     for (uint32_t i = 0; list != NULL && i < list->count; i++) {
         cbx_actuals_add(out, no_keyword, NULL, NULL, list->members[i]);
     }
@@ -30,6 +33,7 @@ void cbx_py_actuals(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope
     struct cbx_node *list = cbx_child_of(call, CBX_FIELD_arguments);
     out->count = 0;
     out->spread = false;
+    out->spread_flags = 0;
     if (cbx_py_kind(list) == PY_generator_expression) {
         cbx_actuals_add(out, no_keyword, list, scope, NULL);
         return;
@@ -249,7 +253,8 @@ static const struct cbx_values *make_partial(struct cbx_walk *py, struct cbx_act
 void cbx_py_whole(const struct cbx_value *partial, const struct cbx_actuals *actuals,
                   struct cbx_actuals *whole)
 {
-    *whole = (struct cbx_actuals){ .spread = actuals->spread };
+    *whole =
+        (struct cbx_actuals){ .spread = actuals->spread, .spread_flags = actuals->spread_flags };
     for (uint32_t i = 1; i < partial->count; i++) {
         cbx_actuals_add(whole, no_keyword, NULL, NULL, partial->members[i]);
     }

@@ -5,6 +5,7 @@
 
 #include "policies/base/sort.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 enum { MEMBERS_MAX = 256 };
@@ -292,6 +293,26 @@ static const struct cbx_values *type_of(struct cbx_walk *py, struct cbx_actuals 
     return cbx_values_bare(py->arena, CBX_STR("type"));
 }
 
+/* Returns a text with $NAME and ${NAME}: a secret if one of the variables is. */
+static const struct cbx_values *expand_variables(struct cbx_walk *py, struct cbx_str text)
+{
+    uint32_t flags = 0;
+    const char *dollar = text.len > 0 ? memchr(text.p, '$', text.len) : NULL;
+    if (dollar == NULL) {
+        return cbx_values_text(py->arena, text);
+    }
+    while (dollar != NULL) {
+        size_t at = (size_t)(dollar - text.p) + 1, end;
+        at += at < text.len && text.p[at] == '{' ? 1 : 0;
+        for (end = at;
+             end < text.len && (isalnum((unsigned char)text.p[end]) || text.p[end] == '_'); end++) {
+        }
+        flags |= cbx_is_secret_name(cbx_str_sub(text, at, end)) ? CBX_UNKNOWN_SECRET : 0;
+        dollar = end < text.len ? memchr(text.p + end, '$', text.len - end) : NULL;
+    }
+    return cbx_values_marked(py->arena, CBX_UNKNOWN_TEXT | flags);
+}
+
 const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meaning,
                                      struct cbx_actuals *actuals, struct cbx_scope *scope)
 {
@@ -352,6 +373,8 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
                           map_values(py, first));
     case PY_CALL_TYPE:
         return type_of(py, actuals, first);
+    case PY_CALL_EXPAND_VARS:
+        return cbx_values_is_text(first, &text) ? expand_variables(py, text) : &cbx_values_unknown;
     case PY_CALL_GETENV:
         return cbx_values_is_text(first, &text)
                    ? cbx_py_variable(py, text)

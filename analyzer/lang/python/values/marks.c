@@ -2,6 +2,7 @@
  * Sources of values that are not constant: texts from outside of the program, and secrets. The
  * flags are as for "anything" (value.h), the sources are the rows CBX_GIVES of names.def. */
 #include "analyzer/lang/python/internal.h"
+#include "analyzer/lang/stored.h"
 
 enum {
     MARK_DEPTH_MAX = 4,
@@ -33,7 +34,7 @@ uint32_t cbx_py_flags(const struct cbx_values *values)
 const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
                                      struct cbx_actuals *actuals, const struct cbx_values *values)
 {
-    uint32_t gives = cbx_py_gives(name), flags = gives;
+    uint32_t gives = cbx_py_gives(name), flags = gives, carried = 0;
     const char *dot = gives == 0 && name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
     if (dot != NULL) { /* a method of an object with a row: os.environ.items() */
         uint32_t held = cbx_py_gives(cbx_str_sub(name, 0, (size_t)(dot - name.p)));
@@ -42,7 +43,19 @@ const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
     for (uint32_t i = 0; (gives & CBX_PY_CARRIES) != 0 && i < actuals->count; i++) {
         struct cbx_actual *a = &actuals->items[i];
         a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
-        flags |= cbx_py_flags(a->values) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
+        carried |= cbx_py_flags(a->values) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
+    }
+    carried |= (gives & CBX_PY_CARRIES) != 0 ? actuals->spread_flags : 0;
+    flags |= carried;
+    struct cbx_actual *first = actuals->count > 0 ? &actuals->items[0] : NULL;
+    uint32_t stored = 0;
+    if (py->stored.files != NULL && first != NULL) {
+        first->values =
+            first->values != NULL ? first->values : py->eval(py, first->node, first->scope);
+        stored = cbx_stored_in_file(py, name, first->values);
+    }
+    if (stored != 0) {
+        values = cbx_values_join(py->arena, values, cbx_values_marked(py->arena, stored));
     }
     if ((gives & CBX_UNKNOWN_NUMBER) != 0 && values->count == 1 &&
         values->items[0]->kind == CBX_V_UNKNOWN) {
@@ -51,28 +64,12 @@ const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
     flags &= MARKS;
     /* names of the program itself */
     flags = flags == CBX_UNKNOWN_NAMES && actuals->count == 0 ? 0 : flags;
-    return flags != 0 && cbx_values_has_unknown(values)
+    return flags != 0 && (carried != 0 || cbx_values_has_unknown(values))
                ? cbx_values_join(py->arena, values, cbx_values_marked(py->arena, flags))
                : values;
 }
 
 /* --- secrets that are sent -------------------------------------------------------------------- */
-
-/* Returns true for a header or an option in which a key identifies the program to the host that
- * issued it. */
-static bool is_for_keys(struct cbx_str name)
-{
-    static const char *const names[] = { "headers",        "auth",          "cert",
-                                         "cookies",        "authorization", "x-api-key",
-                                         "api-key",        "x-auth-token",  "proxy-authorization",
-                                         "x-goog-api-key", "xi-api-key",    "storage_options" };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (cbx_str_is_nocase(name, names[i])) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Returns the flags of "anything", and of a name whose row gives them for the object itself. The
  * numbers of other values are no flags. */
@@ -94,7 +91,7 @@ static uint32_t sent_flags(const struct cbx_values *values, bool for_keys, int d
         const struct cbx_value *v = values->items[i];
         bool map = v->kind == CBX_V_MAP, container = map || v->kind == CBX_V_LIST;
         for (uint32_t k = 0; container && depth < MARK_DEPTH_MAX && k < v->count; k++) {
-            bool key = for_keys || (map && v->keys != NULL && is_for_keys(v->keys[k]));
+            bool key = for_keys || (map && v->keys != NULL && cbx_is_for_keys(v->keys[k]));
             flags |= k < MARK_MEMBERS_MAX ? sent_flags(v->members[k], key, depth + 1) : 0;
         }
         flags |= held_flags(v) & (for_keys ? CBX_UNKNOWN_ENVIRONMENT
@@ -125,12 +122,12 @@ void cbx_py_check_sent(struct cbx_walk *py, struct cbx_str name, struct cbx_actu
     const char *dot = memrchr(name.p, '.', name.len);
     bool header =
         makes_header(name) ||
-        (dot != NULL && is_for_keys(cbx_str_sub(name, (size_t)(dot - name.p) + 1, name.len)));
+        (dot != NULL && cbx_is_for_keys(cbx_str_sub(name, (size_t)(dot - name.p) + 1, name.len)));
     uint32_t flags = 0;
     for (uint32_t i = 0; i < actuals->count; i++) {
         struct cbx_actual *a = &actuals->items[i];
         a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
-        flags |= sent_flags(a->values, header || is_for_keys(a->keyword), 0);
+        flags |= sent_flags(a->values, header || cbx_is_for_keys(a->keyword), 0);
     }
     if (flags != 0) {
         cbx_py_special(py, CBX_FACT_SECRET_SENT, name, call);

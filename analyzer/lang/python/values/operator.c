@@ -184,7 +184,10 @@ const struct cbx_values *cbx_py_operator(struct cbx_walk *py, struct cbx_str op,
     }
     for (uint32_t i = 0; i < left->count; i++) {
         if (left->items[i]->kind == CBX_V_TEXT && cbx_str_is(op, "%")) {
+            uint32_t flags = cbx_py_flags(right) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
             out = cbx_values_join(py->arena, out, cbx_py_percent(py, left->items[i]->text, right));
+            out = flags != 0 ? cbx_values_join(py->arena, out, cbx_values_marked(py->arena, flags))
+                             : out;
             continue;
         }
         for (uint32_t k = 0; k < right->count; k++) {

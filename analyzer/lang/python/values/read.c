@@ -252,7 +252,7 @@ static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct
     if (globals || cbx_str_is(name, "locals()")) {
         return cbx_py_eval_name(py, key, globals ? py->module : scope);
     }
-    if (cbx_str_is(name, "os.environ")) {
+    if (cbx_str_is(name, "os.environ") || cbx_str_is(name, "os.environb")) {
         return cbx_py_variable(py, key);
     }
     if (cbx_str_is(name, "__builtins__") || cbx_str_is(name, "builtins")) {

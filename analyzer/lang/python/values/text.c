@@ -529,6 +529,17 @@ static const struct cbx_values *to_hex(struct cbx_walk *py, struct cbx_str text)
     return text_or_unknown(py, (struct cbx_str){ .p = p, .len = text.len * 2 });
 }
 
+/* Returns the text of a format, as secret as **mapping among the arguments. */
+static const struct cbx_values *format_whole(struct cbx_walk *py, struct cbx_str format,
+                                             struct cbx_actuals *actuals)
+{
+    const struct cbx_values *out = format_braces(py, format, actuals);
+    return actuals->spread_flags != 0
+               ? cbx_values_join(py->arena, out,
+                                 cbx_values_marked(py->arena, actuals->spread_flags))
+               : out;
+}
+
 static const struct cbx_values *call_method(struct cbx_walk *py, struct cbx_str self,
                                             enum method method, struct cbx_actuals *actuals)
 {
@@ -541,7 +552,7 @@ static const struct cbx_values *call_method(struct cbx_walk *py, struct cbx_str 
     case JOIN:
         return join_members(py, self, first);
     case FORMAT:
-        return format_braces(py, self, actuals);
+        return format_whole(py, self, actuals);
     case DECODE:
     case ENCODE:
         return recode(py, self, method == DECODE, actuals);
