@@ -92,6 +92,11 @@ struct cbx_job *cbx_job_new(struct cbx_service *service, const char *principal);
 /* Removes the job from its queue and frees it. */
 void cbx_job_free(struct cbx_job *job);
 
+/* Stores a queued job (cbx_job_enqueue_judged) and starts it; for a waiting client, runs it and
+ * returns when it has ended. Takes the job, also on failure: CBX_EBUSY if too many jobs run.
+ * After a failure the client is not called. */
+int cbx_job_start(struct cbx_job *job, struct cbx_err *err);
+
 /* --- pasts.c: the past of its session --------------------------------------------------------- */
 
 /* Copies the present past of the job's session, with all accepted entries; an empty one without
@@ -111,35 +116,5 @@ int cbx_job_past_ledger(struct cbx_job *job, struct cbx_sha256 *out, struct cbx_
 
 /* True if this is the ledger after the job: the job was done already. */
 bool cbx_job_is_done(const struct cbx_job *job, const struct cbx_sha256 *ledger);
-
-/* Makes a request to the flow from the job; borrows from the job. */
-struct cbx_request cbx_job_request(const struct cbx_job *job);
-
-/* Stores a queued job (cbx_job_enqueue_judged) and starts it; for a waiting client, runs it and
- * returns when it has ended. Takes the job, also on failure: CBX_EBUSY if too many jobs run.
- * After a failure the client is not called. */
-int cbx_job_start(struct cbx_job *job, struct cbx_err *err);
-
-/* Carries out a queued file or reset, stored meanwhile, and returns when it is done. Its outcome
- * is the caller's; `out->verdict` denies if the session does not allow the file any more. */
-int cbx_job_change(struct cbx_job *job, struct cbx_outcome *out, struct cbx_err *err);
-
-/* Takes a stored job of an earlier gateway into the backlog: begun ones before the others, each
- * group in the order of the calls. No request of its session is served meanwhile: later executions
- * are queued after it. */
-void cbx_job_recover(struct cbx_job *job);
-
-/* Starts jobs of the backlog: up to `jobs_max` executions run, and of those that did not begin
- * before only a few are on their way to a sandbox. Called again after a job ends. */
-void cbx_service_start_backlog(struct cbx_service *service);
-
-/* Frees the backlog, whose rows stay in the store for the next gateway. Call it after
- * cbx_service_stop. */
-void cbx_service_drop_backlog(struct cbx_service *service);
-
-/* Return a stored execution as /v1 returns it, and its results as clients of CodeBox-AI read
- * them (new references). */
-json_t *cbx_results_legacy(const json_t *results);
-json_t *cbx_execution_json(const json_t *execution);
 
 #endif

@@ -3,8 +3,8 @@
 #include "gateway/front/jobs/recovery.h"
 
 #include "gateway/front/executor_client.h"
+#include "gateway/front/jobs/backlog.h"
 #include "gateway/front/jobs/input.h"
-#include "gateway/front/jobs/jobs.h"
 #include "policies/base/log.h"
 
 #include <stdlib.h>

@@ -21,6 +21,11 @@ void cbx_results_approved(json_t *results, const struct cbx_outcome *outcome,
  * the output, and `left_out` is {bytes, reason}. */
 void cbx_results_shorten(json_t *results, size_t max, const char *reason);
 
+/* Return a stored execution as /v1 returns it, and its results as clients of CodeBox-AI read
+ * them (new references). */
+json_t *cbx_results_legacy(const json_t *results);
+json_t *cbx_execution_json(const json_t *execution);
+
 /* Returns the media type of a file by its name; "application/octet-stream" for an unknown
  * ending. Static. */
 const char *cbx_media_type(const char *path);

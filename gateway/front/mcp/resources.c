@@ -5,7 +5,6 @@
 #include "docker/kernel_names.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/image_contents.h"
-#include "gateway/front/jobs/jobs.h"
 #include "gateway/front/jobs/live.h"
 #include "gateway/front/jobs/results.h"
 #include "gateway/front/mcp/tools/parts.h"

@@ -5,6 +5,7 @@
 #include "gateway/front/executor_client.h"
 #include "gateway/front/jobs/input.h"
 #include "gateway/front/jobs/live.h"
+#include "gateway/front/jobs/results.h"
 #include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/client.h"
 #include "gateway/front/rest/idempotency.h"

@@ -2,7 +2,7 @@
  * Keys of requests. */
 #include "gateway/front/rest/idempotency.h"
 
-#include "gateway/front/jobs/jobs.h"
+#include "gateway/front/jobs/results.h"
 #include "gateway/front/service/service_packages.h"
 #include "gateway/front/service/service_sessions.h"
 #include "policies/base/hash.h"

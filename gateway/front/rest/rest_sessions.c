@@ -3,6 +3,7 @@
 #include "gateway/front/denial/relaxed.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/jobs/job_change.h"
 #include "gateway/front/jobs/live.h"
 #include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/idempotency.h"

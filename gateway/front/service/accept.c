@@ -3,6 +3,7 @@
 #include "gateway/front/service/accept.h"
 
 #include "gateway/front/dialect.h"
+#include "gateway/front/jobs/job_request.h"
 #include "gateway/front/jobs/queue.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/dependencies.h"

@@ -2,7 +2,7 @@
  * The life of a service, and its requests to the flow. */
 #include "gateway/front/service/service.h"
 
-#include "gateway/front/jobs/jobs.h"
+#include "gateway/front/jobs/backlog.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/service_packages.h"
 

@@ -4,6 +4,7 @@
 
 #include "analyzer/lang/lang.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/jobs/job_change.h"
 #include "gateway/front/service/accept.h"
 
 bool cbx_service_is_loadable(struct cbx_str path)

@@ -5,6 +5,7 @@
 #include "gateway/front/executor_client.h"
 #include "gateway/front/jobs/input.h"
 #include "gateway/front/jobs/live.h"
+#include "gateway/front/jobs/results.h"
 #include "gateway/front/mcp/tools/content.h"
 #include "gateway/front/mcp/tools/mcp_approval.h"
 #include "gateway/front/mcp/tools/tools_internal.h"

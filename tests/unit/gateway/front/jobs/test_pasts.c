@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Earlier runs of a session are part of the judgement of its next cell. */
-#include "gateway/front/jobs/jobs.h"
+#include "gateway/front/jobs/job_request.h"
 #include "gateway/front/jobs/queue.h"
 #include "gateway/front/service/accept.h"
 #include "tests/unit/gateway/front/rest/rig.h"

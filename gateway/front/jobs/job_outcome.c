@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * The end of a job. */
+#include "gateway/front/jobs/job_outcome.h"
+
+#include "gateway/front/jobs/live.h"
+#include "gateway/front/jobs/results.h"
+#include "gateway/front/service/decisions.h"
+#include "gateway/front/service/service_packages.h"
+#include "policies/base/log.h"
+#include "policies/base/time/clock.h"
+
+#include <time.h>
+
+void cbx_job_answer(struct cbx_job *job, const json_t *execution, const struct cbx_err *err)
+{
+    if (job->client.done != NULL) {
+        job->client.done(job->client.context, execution, err);
+    }
+}
+
+/* Stores results, or as much of them as fits. */
+static int store_results(struct cbx_job *job, const char *status, const char *now, json_t *results,
+                         struct cbx_err *err)
+{
+    enum { SHORT_BYTES = 8 * 1024 };
+    const char *reason;
+    struct cbx_store *store = job->service->store;
+    size_t max = cbx_store_result_max(store, &reason);
+    cbx_results_shorten(results, max, reason);
+    int failed = cbx_store_set_execution(store, job->id, status, now, results, err);
+    if (failed == CBX_ETOOBIG || failed == CBX_EBUSY) {
+        cbx_results_shorten(results, SHORT_BYTES, err->text);
+        failed = cbx_store_set_execution(store, job->id, status, now, results, err);
+    }
+    return failed;
+}
+
+/* Stores results again while a database that others share cannot be reached: the sandbox keeps
+ * them, and the next gateway finds them there when this one ends before. */
+static int store_again(struct cbx_job *job, const char *status, const char *now, json_t *results,
+                       struct cbx_err *err)
+{
+    const struct timespec pause = { .tv_sec = 1 };
+    int failed = CBX_EIO;
+    while (failed == CBX_EIO && !cbx_service_says_stop(job->service)) {
+        nanosleep(&pause, NULL);
+        failed = store_results(job, status, now, results, err);
+    }
+    return failed;
+}
+
+void cbx_job_store_error(struct cbx_job *job, const char *now, const struct cbx_err *err)
+{
+    CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);
+    cbx_store_set_execution(job->service->store, job->id, "error", now, results, NULL);
+}
+
+void cbx_job_finish(struct cbx_job *job, struct cbx_collected *collected,
+                    struct cbx_outcome *outcome, int failed, struct cbx_err *err)
+{
+    char now[32];
+    bool cancelled = cbx_live_end(job);
+    cbx_service_now(now);
+    cbx_collected_finish(collected);
+    cbx_quotas_charge(job->service->quotas, job->principal, outcome->result.cpu_ms, cbx_clock_ms());
+    outcome->result.output_truncated |= collected->omitted > 0;
+    outcome->result.files_truncated |= collected->incomplete;
+    CBX_AUTO_JSON results = cbx_results(collected->items, outcome, job->service->flow, err);
+    cbx_package_report(job->language, cbx_asked_packages(&job->asked), job->installed_ms, results);
+    cbx_results_approved(results, outcome, &job->approval);
+    cbx_decisions_end(job->service->decisions, outcome->id, results);
+    bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
+    const char *status = good ? "completed" : cancelled ? "cancelled" : "error";
+    struct cbx_err store_err;
+    int stored = store_results(job, status, now, results, &store_err);
+    bool waits = stored == CBX_EIO && cbx_store_is_shared(job->service->store);
+    bool moved = stored == CBX_ESTATE; /* another replica stores what its sandbox has */
+    CBX_AUTO_JSON execution =
+        json_pack("{s:s,s:s,s:s,s:s,s:s}", "request_id", job->id, "session_id", job->session,
+                  "language", job->language, "status", status, "completed_at", now);
+    json_object_set(execution, "results", results);
+    CBX_AUTO_JSON json = cbx_execution_json(execution);
+    if (stored != 0 && !waits && !moved) {
+        cbx_job_store_error(job, now, &store_err);
+    }
+    cbx_job_answer(job, json, err); /* a client with the response finds the same in the store */
+    if (waits) {
+        cbx_log(CBX_LOG_WARNING, "execution %s: its results wait in the sandbox: %s", job->id,
+                store_err.text);
+        stored = store_again(job, status, now, results, &store_err);
+        waits = stored == CBX_EIO; /* the gateway ends: the next one stores them */
+        moved = stored == CBX_ESTATE;
+        if (stored != 0 && !waits && !moved) {
+            cbx_job_store_error(job, now, &store_err);
+        }
+    }
+    if (!waits && !moved) {
+        cbx_outcome_acknowledge(job->service->flow, outcome);
+    }
+}
