@@ -161,44 +161,61 @@ static int fail_denied(const struct cbx_outcome *outcome, struct cbx_err *err)
                     why_denied(outcome->decision));
 }
 
+/* Submits or follows the run. Fails also if the decision that the run has now does not allow it. */
+static int carry_out(struct run *run, struct cbx_outcome *outcome, struct cbx_err *err)
+{
+    struct cbx_job *job = run->job;
+    struct cbx_sink sink = {
+        .event = take_event, .cancelled = is_stopping, .restart = restart_events, .context = run
+    };
+    int failed;
+    if (job->recovered) {
+        failed = recover(job, &sink, outcome, err);
+    } else {
+        failed = cbx_job_submit(job, &sink, outcome, err);
+    }
+    if (failed) {
+        return failed;
+    }
+    *err = (struct cbx_err){ 0 }; /* from a failed try before the successful one */
+    if (!outcome->ran) {          /* the decision of its acceptance allowed it */
+        return fail_denied(outcome, err);
+    }
+    return 0;
+}
+
+/* The executor closed the idle session: removes it, so that the next call fails at once. */
+static void remove_session(struct cbx_job *job)
+{
+    struct cbx_close_args args = { .session = cbx_str_of(job->session),
+                                   .principal = cbx_str_of(job->principal) };
+    cbx_call_close(job->service->flow, &args, CBX_STR(""), NULL, NULL);
+    cbx_store_remove_session(job->service->store, job->session, NULL);
+}
+
+/* The run continues in its sandbox; the next gateway stores its result. */
+static void detach(struct cbx_job *job, struct cbx_err *err)
+{
+    CBX_AUTO_JSON nothing = json_object();
+    cbx_fail(err, CBX_EBUSY, "the gateway is shutting down; after the restart, poll execution %s",
+             job->id);
+    cbx_job_answer(job, nothing, err);
+}
+
 static void run_job(void *context)
 {
     struct cbx_job *job = context;
-    struct cbx_service *service = job->service;
     struct cbx_err err = { 0 };
     struct run run;
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     begin(&run, job);
-    struct cbx_sink sink = {
-        .event = take_event, .cancelled = is_stopping, .restart = restart_events, .context = &run
-    };
-    int failed;
-    if (job->recovered) {
-        failed = recover(job, &sink, &outcome, &err);
-    } else {
-        failed = cbx_job_submit(job, &sink, &outcome, &err);
-    }
-    if (!failed) {
-        err = (struct cbx_err){ 0 }; /* from a failed try before the successful one */
-    }
-    if (!failed && !outcome.ran) { /* the decision of its acceptance allowed it */
-        failed = fail_denied(&outcome, &err);
-    }
+    int failed = carry_out(&run, &outcome, &err);
     if (failed && will_stop(&run, failed)) {
-        /* The run continues in its sandbox; the next gateway stores its result. */
-        CBX_AUTO_JSON nothing = json_object();
-        cbx_fail(&err, CBX_EBUSY,
-                 "the gateway is shutting down; after the restart, poll execution %s", job->id);
-        cbx_job_answer(job, nothing, &err);
+        detach(job, &err);
     } else {
-        bool complete = cbx_takeover_number(service->takeover) % 2 == 0;
+        bool complete = cbx_takeover_number(job->service->takeover) % 2 == 0;
         if (failed == CBX_ENOTFOUND && job->session[0] != '\0' && complete) {
-            /* The executor closed the idle session: remove it, so that the next call fails at
-             * once. */
-            struct cbx_close_args args = { .session = cbx_str_of(job->session),
-                                           .principal = cbx_str_of(job->principal) };
-            cbx_call_close(service->flow, &args, CBX_STR(""), NULL, NULL);
-            cbx_store_remove_session(service->store, job->session, NULL);
+            remove_session(job);
         }
         cbx_job_finish(job, &run.collected, &outcome, failed, &err);
     }
