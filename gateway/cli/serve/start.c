@@ -37,6 +37,7 @@ struct setup {
     struct cbx_policies policies;
     struct cbx_forwarder_config forwarder;
     struct cbx_problems *problems; /* of cbx_flow_check, which makes nothing; NULL in a start */
+    bool has_database;             /* results are stored in a database of a server */
 };
 
 static void run_zygote(int control, int secrets_fd, const void *context)
@@ -352,55 +353,52 @@ void cbx_flow_check(const struct cbx_flow_config *config, struct cbx_problems *p
     cbx_policies_done(&setup.policies);
 }
 
-int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)
+/* Moves the secrets of the configuration into the set of parts for the first processes. */
+static int pass_secrets(const struct cbx_flow_config *config, struct cbx_buf *first,
+                        struct cbx_err *err)
 {
-    enum { ANALYSIS_TIMEOUT_MS = 15000, FIRST_BYTES = 1024 * 1024 };
-    static struct setup setup;
-    setup = (struct setup){ .config = *config };
-    struct cbx_master_sockets sockets;
-    CBX_AUTO_DONE(buf) first;
-    cbx_buf_init(&first, CBX_RELOAD_BYTES_MAX);
-    cbx_descriptors_raise();
-    bool has_database = config->database != NULL && config->database->len > 0;
-    cbx_buf_reserve(&first, FIRST_BYTES); /* growth would leave copies of secrets behind */
-    int failed = pass_secret(CBX_TLS_PART, CBX_RELOAD_FRONT, config->certificate, &first, err);
-    if (failed) {
-        return failed;
+    enum { FIRST_BYTES = 1024 * 1024 };
+    const struct {
+        const char *name;
+        enum cbx_reload_process process;
+        struct cbx_buf *secret;
+    } secrets[] = {
+        { CBX_TLS_PART, CBX_RELOAD_FRONT, config->certificate },
+        { CBX_REPLICAS_PART, CBX_RELOAD_REPLICAS, config->replicas_pem },
+        { CBX_DATABASE_PART, CBX_RELOAD_DATABASE, config->database },
+        { CBX_INSTANCES_PART, CBX_RELOAD_EXECUTOR, config->instances },
+    };
+    cbx_buf_reserve(first, FIRST_BYTES); /* growth would leave copies of secrets behind */
+    for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++) {
+        int failed =
+            pass_secret(secrets[i].name, secrets[i].process, secrets[i].secret, first, err);
+        if (failed) {
+            return failed;
+        }
     }
-    failed = pass_secret(CBX_REPLICAS_PART, CBX_RELOAD_REPLICAS, config->replicas_pem, &first, err);
-    if (failed) {
-        return failed;
-    }
-    failed = pass_secret(CBX_DATABASE_PART, CBX_RELOAD_DATABASE, config->database, &first, err);
-    if (failed) {
-        return failed;
-    }
-    failed = pass_secret(CBX_INSTANCES_PART, CBX_RELOAD_EXECUTOR, config->instances, &first, err);
-    if (failed) {
-        return failed;
-    }
-    failed = prepare(config, &setup, err);
-    if (failed) {
-        return failed;
-    }
-    static struct cbx_reload_context reloads;
-    reloads = (struct cbx_reload_context){ .options = config->options,
-                                           .policies = &setup.policies,
-                                           .identity = config->identity };
+    return 0;
+}
+
+/* The processes that this configuration needs; borrows all of it. */
+static struct cbx_master_config describe_processes(const struct setup *setup,
+                                                   struct cbx_reload_context *reloads,
+                                                   struct cbx_buf *first)
+{
+    const struct cbx_flow_config *config = &setup->config;
     struct cbx_key_source sources[CBX_KEY_SOURCES_MAX];
     struct cbx_master_config master = {
-        .reload = { .first = &first,
+        .reload = { .first = first,
                     .load = config->options != NULL ? cbx_reload_load : NULL,
                     .adopt = cbx_reload_adopt,
-                    .context = &reloads },
+                    .context = reloads },
         .zygote = run_zygote,
         .executor = run_executor,
         .fetches = cbx_identity_sources(config->identity, sources) > 0,
-        .context = &setup,
+        .context = setup,
         .respawn_front = config->executor.persistent,
         .front_fds = { config->front_fd, config->socket_fd },
         .identity_fd = cbx_identity_fd(config->identity),
-        .executor_fd = setup.config.executor.variables_fd,
+        .executor_fd = config->executor.variables_fd,
         .front_role = config->front_role,
         .front_root = config->front_role == CBX_ROLE_FRONT ? config->front_folder.path : NULL
     };
@@ -415,9 +413,59 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         master.helpers[CBX_HELPER_LINKS].run = run_replicas;
         master.helpers[CBX_HELPER_LINKS].fd = config->replicas_fd;
     }
-    if (has_database) {
+    if (setup->has_database) {
         master.helpers[CBX_HELPER_DATABASE].run = run_database;
     }
+    return master;
+}
+
+/* The flow of a front over its channels. */
+static struct cbx_flow make_flow(const struct setup *setup,
+                                 const struct cbx_master_sockets *sockets)
+{
+    enum { ANALYSIS_TIMEOUT_MS = 15000 };
+    const struct cbx_flow_config *config = &setup->config;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int workers = config->workers > 0 ? config->workers : (int)(processors > 0 ? processors : 1);
+    int timeout_ms =
+        config->analysis_timeout_ms > 0 ? config->analysis_timeout_ms : ANALYSIS_TIMEOUT_MS;
+    return (struct cbx_flow){
+        .policies = setup->policies,
+        .executor = sockets->executor,
+        .reload = sockets->reload,
+        .keys = sockets->keys,
+        .replicas = sockets->helpers[CBX_HELPER_LINKS],
+        .database = sockets->helpers[CBX_HELPER_DATABASE],
+        .small_images = config->executor.variant != NULL &&
+                        strcmp(config->executor.variant, CBX_VARIANT_SMALL) == 0,
+        .mounts = config->mounts,
+        .identity = config->identity,
+        .judge = cbx_judge_new(sockets->zygote, workers, timeout_ms),
+    };
+}
+
+int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)
+{
+    static struct setup setup;
+    static struct cbx_reload_context reloads;
+    setup = (struct setup){ .config = *config,
+                            .has_database = config->database != NULL && config->database->len > 0 };
+    struct cbx_master_sockets sockets;
+    CBX_AUTO_DONE(buf) first;
+    cbx_buf_init(&first, CBX_RELOAD_BYTES_MAX);
+    cbx_descriptors_raise();
+    int failed = pass_secrets(config, &first, err);
+    if (failed) {
+        return failed;
+    }
+    failed = prepare(config, &setup, err);
+    if (failed) {
+        return failed;
+    }
+    reloads = (struct cbx_reload_context){ .options = config->options,
+                                           .policies = &setup.policies,
+                                           .identity = config->identity };
+    const struct cbx_master_config master = describe_processes(&setup, &reloads, &first);
     failed = cbx_master_fork(&master, &sockets, err);
     if (!failed) {
         failed = confine_front(config, err);
@@ -426,22 +474,6 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         cbx_policies_done(&setup.policies);
         return failed;
     }
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int workers = config->workers > 0 ? config->workers : (int)(processors > 0 ? processors : 1);
-    int timeout_ms =
-        config->analysis_timeout_ms > 0 ? config->analysis_timeout_ms : ANALYSIS_TIMEOUT_MS;
-    *out = (struct cbx_flow){
-        .policies = setup.policies,
-        .executor = sockets.executor,
-        .reload = sockets.reload,
-        .keys = sockets.keys,
-        .replicas = sockets.helpers[CBX_HELPER_LINKS],
-        .database = sockets.helpers[CBX_HELPER_DATABASE],
-        .small_images = config->executor.variant != NULL &&
-                        strcmp(config->executor.variant, CBX_VARIANT_SMALL) == 0,
-        .mounts = config->mounts,
-        .identity = config->identity,
-        .judge = cbx_judge_new(sockets.zygote, workers, timeout_ms),
-    };
+    *out = make_flow(&setup, &sockets);
     return 0;
 }
