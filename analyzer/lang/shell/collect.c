@@ -234,6 +234,42 @@ struct cbx_shell_level {
     struct cbx_shell_name *function;
 };
 
+/* Collects a node that needs no context. */
+static void collect_kind(struct cbx_shell_collector *c, TSNode node)
+{
+    static const struct {
+        const char *type;
+        void (*collect)(struct cbx_shell_collector *c, TSNode node);
+    } kinds[] = {
+        { "command", cbx_shell_collect_command },
+        { "file_redirect", cbx_shell_collect_redirect },
+        { "declaration_command", cbx_shell_collect_declaration },
+        { "unset_command", cbx_shell_collect_declaration },
+        { "for_statement", collect_for },
+        { "expansion", collect_default },
+        { "binary_expression", collect_computed },
+        { "postfix_expression", collect_computed },
+        { "unary_expression", collect_computed },
+    };
+    const char *type = ts_node_type(node);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(type, kinds[i].type) == 0) {
+            kinds[i].collect(c, node);
+            return;
+        }
+    }
+}
+
+/* Handles `X=1 &`, which runs in another process. */
+static void take_back(struct cbx_shell_collector *c)
+{
+    if (c->last != NULL) {
+        c->last->since = c->last->function_since = UINT32_MAX;
+        c->last->constant = false;
+        c->last->unset = true;
+    }
+}
+
 /* Collects one node; returns the context for its children. */
 static struct cbx_shell_level collect_node(struct cbx_shell_collector *c, TSNode node,
                                            const struct cbx_shell_level *at, int depth)
@@ -244,10 +280,11 @@ static struct cbx_shell_level collect_node(struct cbx_shell_collector *c, TSNode
                                      at->function };
     bool fresh = ts_node_start_byte(node) >= c->s->fresh;
     bool top = fresh && (depth == 1 || (depth == 2 && at->parent == DECLARES));
+    bool background = depth == 1 && strcmp(type, "&") == 0;
     c->function = at->function;
     c->apart = at->apart;
     c->top = fresh && depth == 1;
-    if (depth == 1 && strcmp(type, "&") != 0) {
+    if (depth == 1 && !background) {
         c->last = NULL;
     }
     if (writes_output(type) && at->function != NULL && !at->taken) {
@@ -257,34 +294,20 @@ static struct cbx_shell_level collect_node(struct cbx_shell_collector *c, TSNode
                                                               .output = true });
     }
     inner.taken |= writes_output(type);
-    if (strcmp(type, "variable_assignment") == 0) {
+    if (background) {
+        take_back(c);
+    } else if (strcmp(type, "variable_assignment") == 0) {
         collect_assignment(c, node, top, at->parent == COMPUTES);
-    } else if (strcmp(type, "declaration_command") == 0 || strcmp(type, "unset_command") == 0) {
-        cbx_shell_collect_declaration(c, node);
     } else if (strcmp(type, "function_definition") == 0) {
         inner.function = collect_function(c, node, depth == 1, top);
         inner.taken = false;
-    } else if (strcmp(type, "command") == 0) {
-        cbx_shell_collect_command(c, node);
-    } else if (strcmp(type, "file_redirect") == 0) {
-        cbx_shell_collect_redirect(c, node);
-    } else if (strcmp(type, "for_statement") == 0) {
-        collect_for(c, node);
     } else if (strcmp(type, "variable_name") == 0 && at->parent == COMPUTES) {
         struct cbx_shell_name *n = cbx_shell_name_make(c->s, cbx_shell_source_of(c->s, node));
         if (n != NULL) {
             n->constant = false; /* an assignment that the grammar does not parse may be here */
         }
-    } else if (strcmp(type, "binary_expression") == 0 || strcmp(type, "postfix_expression") == 0 ||
-               strcmp(type, "unary_expression") == 0) {
-        collect_computed(c, node);
-    } else if (strcmp(type, "expansion") == 0) {
-        collect_default(c, node);
-    } else if (depth == 1 && strcmp(type, "&") == 0 && c->last != NULL) {
-        /* `X=1 &` runs in another process */
-        c->last->since = c->last->function_since = UINT32_MAX;
-        c->last->constant = false;
-        c->last->unset = true;
+    } else {
+        collect_kind(c, node);
     }
     return inner;
 }

@@ -33,50 +33,78 @@ static void doubt_word(struct cbx_shell_collector *c, struct cbx_str word, bool 
     }
 }
 
-/* Returns true for commands that assign the names in their arguments. */
-static bool assigns(struct cbx_str word)
+/* What a word of a command does to names. */
+enum effect {
+    ASSIGNS = 1 << 0, /* assigns the names in its arguments, */
+    STORES = 1 << 1,  /* a value that may be any, */
+    GIVES = 1 << 2,   /* or a value that code cannot be in */
+    RUNS = 1 << 3,    /* runs a text in the same shell, */
+    READS = 1 << 4,   /* the text of a file */
+    PASSES = 1 << 5,  /* the command behind it runs in the same shell */
+    CALLS = 1 << 6,   /* may run a function that an argument names */
+    MOVES = 1 << 7,   /* changes the working folder */
+    SHIFTS = 1 << 8,  /* changes the parameters */
+    PRINTS = 1 << 9,  /* assigns the name after -v */
+    TRAPS = 1 << 10,  /* runs its argument later */
+    HINTS = 1 << 11   /* a text with this word may assign a name */
+};
+
+static unsigned effects_of(struct cbx_str word)
 {
-    static const char *const words[] = { "read",  "mapfile", "readarray", "getopts",
-                                         "let",   "unset",   "declare",   "typeset",
-                                         "local", "export",  "readonly" };
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (cbx_str_is(word, words[i])) {
-            return true;
+    static const struct {
+        const char *word;
+        unsigned effects;
+    } rows[] = {
+        { "read", ASSIGNS | STORES },
+        { "mapfile", ASSIGNS | STORES },
+        { "readarray", ASSIGNS | STORES },
+        { "declare", ASSIGNS | STORES },
+        { "typeset", ASSIGNS | STORES },
+        { "local", ASSIGNS | STORES },
+        { "export", ASSIGNS | STORES },
+        { "readonly", ASSIGNS | STORES },
+        { "getopts", ASSIGNS | GIVES },
+        { "let", ASSIGNS },
+        { "unset", ASSIGNS },
+        { "eval", RUNS },
+        { "source", RUNS | READS },
+        { ".", RUNS | READS },
+        { "builtin", PASSES | CALLS },
+        { "command", PASSES | CALLS },
+        { "time", PASSES | CALLS },
+        { "trap", TRAPS | CALLS | HINTS },
+        { "printf", PRINTS | HINTS },
+        { "cd", MOVES },
+        { "pushd", MOVES },
+        { "popd", MOVES },
+        { "shift", SHIFTS },
+        { "set", SHIFTS },
+        { "for", HINTS },
+        { "select", HINTS },
+        { "coproc", HINTS },
+        { "function", HINTS },
+        { "wait", HINTS },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (cbx_str_is(word, rows[i].word)) {
+            return rows[i].effects;
         }
     }
-    return false;
-}
-
-/* Returns true for commands that run a text in the same shell. */
-static bool runs_unseen(struct cbx_str word)
-{
-    return cbx_str_is(word, "eval") || cbx_str_is(word, "source") || cbx_str_is(word, ".");
-}
-
-/* Returns true for a word before a command that runs in the same shell. */
-static bool passes_on(struct cbx_str word)
-{
-    return cbx_str_is(word, "builtin") || cbx_str_is(word, "command") || cbx_str_is(word, "time") ||
-           cbx_str_starts(word, CBX_STR("-"));
+    return 0;
 }
 
 /* Returns true if this text, which trap runs, may redefine a name. Any sign counts; functions
  * that the text calls are collected themselves. */
 static bool may_assign(struct cbx_str text)
 {
-    static const char *const others[] = { "for",    "select", "coproc", "function",
-                                          "printf", "wait",   "trap" };
     for (size_t i = 0; i < text.len; i++) {
         size_t end = i;
         while (end < text.len && (isalnum((unsigned char)text.p[end]) || text.p[end] == '.')) {
             end++;
         }
-        struct cbx_str word = cbx_str_sub(text, i, end);
-        bool does = assigns(word) || runs_unseen(word);
-        for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++) {
-            does |= cbx_str_is(word, others[k]);
-        }
-        if (does || (end < text.len && strchr("=(", text.p[end]) != NULL)) {
+        unsigned does = effects_of(cbx_str_sub(text, i, end));
+        if ((does & (ASSIGNS | RUNS | HINTS)) != 0 ||
+            (end < text.len && strchr("=(", text.p[end]) != NULL)) {
             return true;
         }
         i = end;
@@ -87,13 +115,8 @@ static bool may_assign(struct cbx_str text)
 /* Returns true if the command may be a function, or run one. */
 static bool may_call(const struct cbx_shell *s, const struct cbx_shell_text *word)
 {
-    static const char *const callers[] = { "time", "trap", "builtin", "command" };
-    bool calls = !word->known || !cbx_shell_is_allowed(s, word->text) ||
-                 cbx_shell_may_be_function(s, word->text);
-    for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++) {
-        calls |= cbx_str_is(word->text, callers[i]);
-    }
-    return calls;
+    return !word->known || !cbx_shell_is_allowed(s, word->text) ||
+           cbx_shell_may_be_function(s, word->text) || (effects_of(word->text) & CALLS) != 0;
 }
 
 /* Records the words of a command as arguments of a function with its name, or as the program's
@@ -154,16 +177,35 @@ static void collect_shift(struct cbx_shell_collector *c, uint32_t at)
     }
 }
 
-/* Returns true for commands that change the working folder. */
-static bool changes_folder(struct cbx_str word)
+/* Records what one word of a command assigns. `seen`: the effects of the words before it and, for -v
+ * of printf, ASSIGNS. `*printed`: the variable that printf assigns. */
+static void collect_word(struct cbx_shell_collector *c, TSNode child,
+                         const struct cbx_shell_text *word, unsigned *seen,
+                         struct cbx_shell_name **printed, uint32_t at)
 {
-    return cbx_str_is(word, "cd") || cbx_str_is(word, "pushd") || cbx_str_is(word, "popd");
+    bool option = (*seen & PRINTS) != 0 && word->known && cbx_str_starts(word->text, CBX_STR("-v"));
+    *seen |= option ? ASSIGNS : 0;
+    if (*printed != NULL) {
+        cbx_shell_name_flow(c, *printed, child, at);
+        return;
+    }
+    if ((*seen & ASSIGNS) == 0 || !word->known) {
+        return;
+    }
+    doubt_word(c, word->text, (*seen & STORES) != 0 || (option && word->text.len > 2), at);
+    if ((*seen & GIVES) != 0) {
+        cbx_shell_name_give(cbx_shell_name_make(c->s, word->text), at);
+    }
+    if ((*seen & PRINTS) != 0 && !option) {
+        *printed = cbx_shell_name_make(c->s, word->text);
+    }
 }
 
 void cbx_shell_collect_command(struct cbx_shell_collector *c, TSNode node)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
-    bool names = false, prints = false, traps = false, data = false, given = false, begins = true;
+    unsigned seen = 0;
+    bool begins = true; /* the word is the command, or before it */
     struct cbx_shell_name *printed = NULL;
     uint32_t at = ts_node_start_byte(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
@@ -173,36 +215,24 @@ void cbx_shell_collect_command(struct cbx_shell_collector *c, TSNode node)
             continue; /* its text holds no name that the command assigns */
         }
         struct cbx_shell_text word = cbx_shell_fold_constant(c->s, child);
-        bool option = prints && word.known && cbx_str_starts(word.text, CBX_STR("-v"));
-        names |= option;
-        if (printed != NULL) {
-            cbx_shell_name_flow(c, printed, child, at);
-        } else if (names && word.known) {
-            doubt_word(c, word.text, data || (option && word.text.len > 2), at);
-            if (given) {
-                cbx_shell_name_give(cbx_shell_name_make(c->s, word.text), at);
-            }
-            printed = prints && !option ? cbx_shell_name_make(c->s, word.text) : NULL;
-        }
-        bool unseen = begins && word.known && runs_unseen(word.text);
-        c->moved |= begins && !c->apart && (!word.known || unseen || changes_folder(word.text));
-        if (unseen && !cbx_str_is(word.text, "eval") && c->s->parsed->past != NULL) {
+        unsigned does = word.known ? effects_of(word.text) : 0;
+        collect_word(c, child, &word, &seen, &printed, at);
+        bool unseen = begins && (does & RUNS) != 0;
+        c->moved |= begins && !c->apart && (!word.known || unseen || (does & MOVES) != 0);
+        if (unseen && (does & READS) != 0 && c->s->parsed->past != NULL) {
             c->s->names.sources = true; /* the text contains every file that the command may read */
             unseen = false;
         }
-        begins &=
-            cbx_shell_type_is(child, "variable_assignment") || (word.known && passes_on(word.text));
-        c->s->names.lost |= word.known ? unseen || (traps && may_assign(word.text))
-                                       : (names && printed == NULL) || traps;
-        traps |= word.known && cbx_str_is(word.text, "trap");
-        prints |= word.known && cbx_str_is(word.text, "printf");
-        names |= word.known && assigns(word.text);
-        if (word.known && cbx_str_is(word.text, "getopts")) {
-            given = true;
+        begins &= cbx_shell_type_is(child, "variable_assignment") || (does & PASSES) != 0 ||
+                  (word.known && cbx_str_starts(word.text, CBX_STR("-")));
+        bool traps = (seen & TRAPS) != 0;
+        if (word.known) {
+            c->s->names.lost |= unseen || (traps && may_assign(word.text));
+        } else {
+            c->s->names.lost |= traps || ((seen & ASSIGNS) != 0 && printed == NULL);
         }
-        data |= word.known && assigns(word.text) && !cbx_str_is(word.text, "let") &&
-                !cbx_str_is(word.text, "unset") && !cbx_str_is(word.text, "getopts");
-        if (word.known && (cbx_str_is(word.text, "shift") || cbx_str_is(word.text, "set"))) {
+        seen |= does;
+        if ((does & SHIFTS) != 0) {
             collect_shift(c, at);
         }
     }
@@ -220,7 +250,8 @@ void cbx_shell_collect_redirect(struct cbx_shell_collector *c, TSNode redirect)
         TSNode child = ts_tree_cursor_current_node(&cursor);
         if (ts_node_is_named(child)) {
             struct cbx_shell_text word = cbx_shell_fold_constant(c->s, child);
-            c->s->names.lost |= !word.known || runs_unseen(word.text) || may_assign(word.text);
+            c->s->names.lost |=
+                !word.known || (effects_of(word.text) & RUNS) != 0 || may_assign(word.text);
             doubt_word(c, word.text, true, ts_node_start_byte(child));
         }
     }
