@@ -8,8 +8,7 @@ enum { CONDITIONS_MAX = 16, GUARDED_MAX = 16 };
 
 static void add_fact(struct cbx_shell *s, TSNode node)
 {
-    cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_EVALUATED, CBX_STR("arithmetic"),
-                          ts_node_start_byte(node), ts_node_end_byte(node));
+    cbx_shell_add_fact(s, CBX_FACT_SHELL_EVALUATED, CBX_STR("arithmetic"), node);
 }
 
 static bool type_is(TSNode node, const char *type)

@@ -93,6 +93,9 @@ bool cbx_shell_is_word(TSNode child, bool behind);
 /* Returns true if words of a command follow the file of this `file_redirect`. */
 bool cbx_shell_has_words_behind(TSNode redirect);
 
+/* Adds a fact about the text of a node. */
+void cbx_shell_add_fact(struct cbx_shell *s, enum cbx_fact_id id, struct cbx_str name, TSNode node);
+
 /* --- mend.c ---------------------------------------------------------------------------------- */
 
 /* cbx_lang_code.mend: the grammar does not read ${x:$i:1}, ${x:+(y $z)}, 10#$x and >x <<<y, but reads
@@ -243,6 +246,15 @@ void cbx_shell_mark_alone(struct cbx_facts *facts, size_t from);
 /* Writes the summary of the new cell (lang/summary.h) to parsed->summary: the statements that
  * bind names, or that change the meaning of other statements. */
 void cbx_shell_summarise(const struct cbx_shell *s);
+
+/* --- extract_node.c --------------------------------------------------------------------------- */
+
+/* Adds the facts about a node that need no other context than the names; none for a `command` or a
+ * `heredoc_body`. */
+void cbx_shell_extract_node(struct cbx_shell *s, TSNode node);
+
+/* The same for the `heredoc_body` of this `heredoc_redirect`. */
+void cbx_shell_extract_heredoc(struct cbx_shell *s, TSNode body, TSNode redirect);
 
 /* --- redirect.c ------------------------------------------------------------------------------- */
 

@@ -73,3 +73,9 @@ bool cbx_shell_has_words_behind(TSNode redirect)
     ts_tree_cursor_delete(&cursor);
     return words > 1;
 }
+
+void cbx_shell_add_fact(struct cbx_shell *s, enum cbx_fact_id id, struct cbx_str name, TSNode node)
+{
+    cbx_facts_add_special(s->parsed->facts, id, name, ts_node_start_byte(node),
+                          ts_node_end_byte(node));
+}

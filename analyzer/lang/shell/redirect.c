@@ -36,8 +36,7 @@ static void check_descriptors(struct cbx_shell *s, TSNode node, struct cbx_shell
     if (computed || cbx_shell_is_inner_descriptor(cbx_str_sub(named, 0, count_digits(named))) ||
         cbx_shell_is_inner_descriptor(cbx_str_sub(text, 0, left)) ||
         (duplicates && cbx_shell_is_inner_descriptor(cbx_str_sub(destination.text, 0, right)))) {
-        cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("descriptor"),
-                              ts_node_start_byte(node), ts_node_end_byte(node));
+        cbx_shell_add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("descriptor"), node);
     }
 }
 
