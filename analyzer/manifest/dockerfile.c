@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Reads Dockerfile and Containerfile: the shell code of RUN, CMD, ENTRYPOINT and HEALTHCHECK, as
  * shell text, as a JSON array of words, or as a here-document; the downloads of ADD. */
+#include "analyzer/manifest/dockerfile_text.h"
 #include "analyzer/manifest/documents/json_text.h"
 #include "analyzer/manifest/manifest_internal.h"
 #include "analyzer/manifest/readers.h"
@@ -16,181 +17,27 @@
 #define UNKNOWN_FOLDER "/?"
 
 struct reading {
-    struct cbx_str file;
-    uint32_t at;           /* start of the next line */
+    struct cbx_dockerfile in;
     struct cbx_str folder; /* the present WORKDIR */
     struct cbx_arena *arena;
     struct cbx_manifest *out;
     struct cbx_err *err;
 };
 
-/* Returns a line without its line feed. */
-struct line {
-    uint32_t start, end;
-};
-
-static struct line next_line(struct reading *r)
-{
-    const char *from = r->file.p + r->at;
-    const char *newline = memchr(from, '\n', r->file.len - r->at);
-    struct line line = { r->at, newline != NULL ? (uint32_t)(newline - r->file.p)
-                                                : (uint32_t)r->file.len };
-    r->at = newline != NULL ? line.end + 1 : line.end;
-    return line;
-}
-
-static uint32_t skip_blanks(struct cbx_str file, uint32_t at, uint32_t end)
-{
-    while (at < end && (file.p[at] == ' ' || file.p[at] == '\t')) {
-        at++;
-    }
-    return at;
-}
-
-static uint32_t skip_word(struct cbx_str file, uint32_t at, uint32_t end)
-{
-    while (at < end && file.p[at] != ' ' && file.p[at] != '\t') {
-        at++;
-    }
-    return at;
-}
-
-static bool is_comment(struct cbx_str file, struct line line)
-{
-    uint32_t at = skip_blanks(file, line.start, line.end);
-    return at < line.end && file.p[at] == '#';
-}
-
-static bool is_blank(struct cbx_str file, struct line line)
-{
-    return skip_blanks(file, line.start, line.end) == line.end;
-}
-
-/* Returns the place of the backslash that continues the line; the line's end if there is none. */
-static uint32_t continuation(struct cbx_str file, struct line line)
-{
-    uint32_t end = line.end;
-    while (end > line.start && (file.p[end - 1] == ' ' || file.p[end - 1] == '\t')) {
-        end--;
-    }
-    return end > line.start && file.p[end - 1] == '\\' ? end - 1 : line.end;
-}
-
 static int fail_at(struct reading *r, uint32_t place, const char *what)
 {
-    return cbx_manifest_fail(r->file, place, what, r->err);
-}
-
-/* --- here-documents --------------------------------------------------------------------------- */
-
-/* A word "<<NAME" or "<<-NAME"; `word` is empty if there is none. */
-struct heredoc {
-    struct cbx_str word;
-    bool tabs; /* leading tabs are removed */
-    bool odd;  /* a form of the name that is not supported */
-    uint32_t start, behind;
-};
-
-/* Returns the end of the shell word that begins at `at`, as Docker splits them: at blanks
- * outside of quotes. */
-static uint32_t end_of_word(struct cbx_str file, uint32_t at, uint32_t end)
-{
-    char quote = '\0';
-    for (; at < end; at++) {
-        char c = file.p[at];
-        bool blank = c == ' ' || c == '\t' || c == '\n';
-        if (quote == '\0' && blank) {
-            return at;
-        }
-        if (c == '\\' && quote != '\'') {
-            at++;
-        } else if (quote == '\0' && (c == '"' || c == '\'')) {
-            quote = c;
-        } else if (c == quote) {
-            quote = '\0';
-        }
-    }
-    return end;
-}
-
-static struct heredoc read_word(struct cbx_str file, uint32_t at, uint32_t end)
-{
-    struct heredoc h = { .start = at, .behind = end };
-    while (at < end && isdigit((unsigned char)file.p[at])) {
-        at++;
-    }
-    if (at + 2 >= end || file.p[at] != '<' || file.p[at + 1] != '<' || file.p[at + 2] == '<') {
-        return h;
-    }
-    at += 2;
-    h.tabs = file.p[at] == '-';
-    struct cbx_str name = cbx_str_sub(file, at + h.tabs, end);
-    bool quoted = name.len > 2 && (name.p[0] == '"' || name.p[0] == '\'') &&
-                  name.p[name.len - 1] == name.p[0];
-    h.word = quoted ? cbx_str_sub(name, 1, name.len - 1) : name;
-    h.odd = h.word.len == 0;
-    for (size_t i = 0; i < h.word.len; i++) {
-        h.odd |= !isalnum((unsigned char)h.word.p[i]) && h.word.p[i] != '_';
-    }
-    return h;
-}
-
-static struct heredoc find_heredoc(struct cbx_str file, uint32_t at, uint32_t end)
-{
-    struct heredoc none = { 0 };
-    while (at < end) {
-        uint32_t behind = end_of_word(file, at, end);
-        struct heredoc h = read_word(file, at, behind);
-        if (h.word.len > 0 || h.odd) {
-            return h;
-        }
-        at = behind > at ? behind : at + 1;
-    }
-    return none;
-}
-
-/* Moves behind the line that ends a here-document; *body is the text before it. */
-static int read_heredoc(struct reading *r, const struct heredoc *h, struct line *body)
-{
-    *body = (struct line){ r->at, r->at };
-    if (h->odd) {
-        return fail_at(r, h->start, "a here-document whose name is not of letters and digits");
-    }
-    while (r->at < r->file.len) {
-        struct line line = next_line(r);
-        uint32_t start = line.start;
-        while (h->tabs && start < line.end && r->file.p[start] == '\t') {
-            start++;
-        }
-        if (cbx_str_equal(cbx_str_sub(r->file, start, line.end), h->word)) {
-            body->end = line.start;
-            return 0;
-        }
-    }
-    return fail_at(r, h->start, "a here-document without an end");
-}
-
-/* --- instructions ----------------------------------------------------------------------------- */
-
-/* Returns the end of the string of JSON that begins at `at`: its closing quote, or `end`. */
-static uint32_t string_end(struct cbx_str file, uint32_t at, uint32_t end)
-{
-    uint32_t i = at + 1;
-    while (i < end && file.p[i] != '"') {
-        i += file.p[i] == '\\' ? 2 : 1;
-    }
-    return i < end ? i : end;
+    return cbx_manifest_fail(r->in.file, place, what, r->err);
 }
 
 /* Returns true for an array of JSON, which may go on over several lines between its words. */
-static bool is_array_text(struct cbx_str file, struct line text)
+static bool is_array_text(struct cbx_str file, struct cbx_dockerfile_line text)
 {
     CBX_AUTO_DONE(buf) joined;
     cbx_buf_init(&joined, CBX_MANIFEST_MAX_BYTES);
     for (uint32_t at = text.start; at < text.end;) {
         uint32_t end = at + 1;
         if (file.p[at] == '"') {
-            end = string_end(file, at, text.end);
+            end = cbx_dockerfile_string_end(file, at, text.end);
             end += end < text.end;
         }
         struct cbx_str part = cbx_str_sub(file, at, end);
@@ -209,18 +56,19 @@ static bool is_array_text(struct cbx_str file, struct line text)
 
 /* Converts ["word", ...] to a command line, each word in single quotes. False if it is no such
  * array: then it is shell text. */
-static bool take_words(struct reading *r, struct line text, struct cbx_piece_maker *maker)
+static bool take_words(struct reading *r, struct cbx_dockerfile_line text,
+                       struct cbx_piece_maker *maker)
 {
-    if (!is_array_text(r->file, text)) {
+    if (!is_array_text(r->in.file, text)) {
         return false;
     }
     for (uint32_t at = text.start; at < text.end; at++) {
-        if (r->file.p[at] != '"') {
+        if (r->in.file.p[at] != '"') {
             continue;
         }
-        uint32_t end = string_end(r->file, at, text.end);
+        uint32_t end = cbx_dockerfile_string_end(r->in.file, at, text.end);
         CBX_AUTO_DONE(piece_maker) word;
-        cbx_piece_maker_init(&word, r->arena, r->file);
+        cbx_piece_maker_init(&word, r->arena, r->in.file);
         cbx_json_text_take(&word, (struct cbx_json_place){ at, end + 1 });
         cbx_piece_maker_put(maker, CBX_STR("'"), at);
         for (size_t i = 0; i < word.text.len; i++) {
@@ -233,47 +81,6 @@ static bool take_words(struct reading *r, struct line text, struct cbx_piece_mak
         at = end;
     }
     return true;
-}
-
-/* --name=value words before the command. */
-static uint32_t skip_flags(struct cbx_str file, uint32_t at, uint32_t end)
-{
-    at = skip_blanks(file, at, end);
-    while (at + 1 < end && file.p[at] == '-' && file.p[at + 1] == '-') {
-        at = skip_blanks(file, skip_word(file, at, end), end);
-    }
-    return at;
-}
-
-/* Skips --name=value words, and the lines that end behind them: the command may begin in a further
- * line. *line is the line that has *at. */
-static void skip_flag_lines(struct reading *r, uint32_t *at, struct line *line)
-{
-    for (;;) {
-        uint32_t behind = continuation(r->file, *line);
-        *at = skip_flags(r->file, *at, line->end);
-        bool ends = behind < line->end && (*at == behind || *at == line->end);
-        if (!ends || r->at >= r->file.len) {
-            return;
-        }
-        do { /* comments and empty lines count for nothing */
-            *line = next_line(r);
-        } while (r->at < r->file.len && (is_comment(r->file, *line) || is_blank(r->file, *line)));
-        *at = line->start;
-    }
-}
-
-/* Returns the text from `at` in `line` to the end of its last continued line; *behind is the start
- * of the line after it. */
-static struct line continued(const struct reading *r, uint32_t at, struct line line,
-                             uint32_t *behind)
-{
-    struct reading ahead = *r;
-    while (continuation(r->file, line) < line.end && ahead.at < r->file.len) {
-        line = next_line(&ahead);
-    }
-    *behind = ahead.at;
-    return (struct line){ at, line.end };
 }
 
 /* Adds a piece of code that runs in the present folder. */
@@ -304,12 +111,12 @@ static struct cbx_filetype interpreter_of(struct reading *r, struct cbx_str word
 
 /* The body of a here-document is the program: RUN <<EOF. The words behind the name, or its first
  * line, may name another interpreter than the shell. */
-static int take_script(struct reading *r, struct line body, struct cbx_filetype type)
+static int take_script(struct reading *r, struct cbx_dockerfile_line body, struct cbx_filetype type)
 {
     CBX_AUTO_DONE(piece_maker) maker;
-    cbx_piece_maker_init(&maker, r->arena, r->file);
+    cbx_piece_maker_init(&maker, r->arena, r->in.file);
     if (type.lang == NULL && type.foreign.len == 0) {
-        type = cbx_filetype_of_head(cbx_str_sub(r->file, body.start, body.end));
+        type = cbx_filetype_of_head(cbx_str_sub(r->in.file, body.start, body.end));
     }
     if (type.lang == NULL && type.foreign.len > 0) {
         return fail_at(r, body.start, "a program in a language without an analyzer");
@@ -322,20 +129,21 @@ static int take_script(struct reading *r, struct line body, struct cbx_filetype 
 
 /* Adds the lines of a command, from `at` in `line` on, to a piece; comments between them are
  * left out. */
-static void take_lines(struct reading *r, uint32_t at, struct line line,
+static void take_lines(struct reading *r, uint32_t at, struct cbx_dockerfile_line line,
                        struct cbx_piece_maker *maker)
 {
     for (;;) {
-        bool more = continuation(r->file, line) < line.end;
-        bool counts = !is_comment(r->file, line) && !is_blank(r->file, line);
-        uint32_t feed = r->at > line.end ? r->at : line.end;
+        bool more = cbx_dockerfile_continuation(r->in.file, line) < line.end;
+        bool counts = !cbx_dockerfile_is_comment(r->in.file, line) &&
+                      !cbx_dockerfile_is_blank(r->in.file, line);
+        uint32_t feed = r->in.at > line.end ? r->in.at : line.end;
         if (at < feed && (counts || at > line.start)) {
             cbx_piece_maker_take(maker, at, feed);
         }
-        if ((counts && !more) || r->at >= r->file.len) {
+        if ((counts && !more) || r->in.at >= r->in.file.len) {
             return;
         }
-        line = next_line(r);
+        line = cbx_dockerfile_next_line(&r->in);
         at = line.start;
     }
 }
@@ -343,17 +151,17 @@ static void take_lines(struct reading *r, uint32_t at, struct line line,
 /* Here-documents of a command belong to its shell text. */
 static int take_heredocs(struct reading *r, uint32_t from, struct cbx_piece_maker *maker)
 {
-    uint32_t end = r->at;
-    for (struct heredoc h = find_heredoc(r->file, from, end); h.word.len > 0 || h.odd;
-         h = find_heredoc(r->file, h.behind, end)) {
-        struct line body;
-        uint32_t start = r->at;
-        int failed = read_heredoc(r, &h, &body);
+    uint32_t end = r->in.at;
+    for (struct cbx_dockerfile_heredoc h = cbx_dockerfile_find_heredoc(r->in.file, from, end);
+         h.word.len > 0 || h.odd; h = cbx_dockerfile_find_heredoc(r->in.file, h.behind, end)) {
+        struct cbx_dockerfile_line body;
+        uint32_t start = r->in.at;
+        int failed = cbx_dockerfile_read_heredoc(&r->in, &h, &body, r->err);
         if (failed) {
             return failed;
         }
         if (maker != NULL) {
-            cbx_piece_maker_take(maker, start, r->at);
+            cbx_piece_maker_take(maker, start, r->in.at);
         }
     }
     return 0;
@@ -374,31 +182,32 @@ static bool is_array(const struct cbx_buf *text)
 }
 
 /* `heredocs`: the instruction is RUN, the only one that has them. */
-static int read_command(struct reading *r, uint32_t at, struct line line, bool heredocs)
+static int read_command(struct reading *r, uint32_t at, struct cbx_dockerfile_line line,
+                        bool heredocs)
 {
     CBX_AUTO_DONE(piece_maker) maker;
-    cbx_piece_maker_init(&maker, r->arena, r->file);
+    cbx_piece_maker_init(&maker, r->arena, r->in.file);
     uint32_t behind;
-    skip_flag_lines(r, &at, &line);
-    struct heredoc h = find_heredoc(r->file, at, line.end);
+    cbx_dockerfile_skip_flag_lines(&r->in, &at, &line);
+    struct cbx_dockerfile_heredoc h = cbx_dockerfile_find_heredoc(r->in.file, at, line.end);
     struct cbx_filetype interpreter = { 0 };
     bool script = heredocs && h.word.len > 0 && h.start == at;
     if (script) {
-        uint32_t rest = skip_blanks(r->file, h.behind, line.end);
-        interpreter = interpreter_of(r, cbx_str_sub(r->file, rest, line.end));
+        uint32_t rest = cbx_dockerfile_skip_blanks(r->in.file, h.behind, line.end);
+        interpreter = interpreter_of(r, cbx_str_sub(r->in.file, rest, line.end));
         script = rest == line.end || interpreter.lang != NULL || interpreter.foreign.len > 0;
     }
     if (script) {
-        struct line body;
-        int failed = read_heredoc(r, &h, &body);
+        struct cbx_dockerfile_line body;
+        int failed = cbx_dockerfile_read_heredoc(&r->in, &h, &body, r->err);
         if (failed) {
             return failed;
         }
         return take_script(r, body, interpreter);
     }
-    bool array = at < line.end && r->file.p[at] == '[';
-    if (array && take_words(r, continued(r, at, line, &behind), &maker)) {
-        r->at = behind;
+    bool array = at < line.end && r->in.file.p[at] == '[';
+    if (array && take_words(r, cbx_dockerfile_continued(&r->in, at, line, &behind), &maker)) {
+        r->in.at = behind;
         return end_piece(r, &maker, "shell");
     }
     take_lines(r, at, line, &maker);
@@ -413,10 +222,10 @@ static int read_command(struct reading *r, uint32_t at, struct line line, bool h
 }
 
 /* Shells whose text the analyzer reads. */
-static int read_shell(struct reading *r, uint32_t at, struct line line)
+static int read_shell(struct reading *r, uint32_t at, struct cbx_dockerfile_line line)
 {
-    at = skip_blanks(r->file, at, line.end);
-    struct cbx_str json = cbx_str_sub(r->file, at, line.end);
+    at = cbx_dockerfile_skip_blanks(r->in.file, at, line.end);
+    struct cbx_str json = cbx_str_sub(r->in.file, at, line.end);
     CBX_AUTO_JSON words = json_loadb(cbx_str_bytes(json), json.len, 0, NULL);
     struct cbx_str program = cbx_json_str(json_array_get(words, 0));
     struct cbx_str head = CBX_JOIN(r->arena, CBX_STR("#!"), program);
@@ -428,16 +237,14 @@ static int read_shell(struct reading *r, uint32_t at, struct line line)
 }
 
 /* Skips an instruction without code, with its continued lines and here-documents. */
-static int skip_instruction(struct reading *r, struct line line, bool heredocs)
+static int skip_instruction(struct reading *r, struct cbx_dockerfile_line line, bool heredocs)
 {
     uint32_t start = line.start;
     CBX_AUTO_DONE(piece_maker) none;
-    cbx_piece_maker_init(&none, r->arena, r->file);
+    cbx_piece_maker_init(&none, r->arena, r->in.file);
     take_lines(r, start, line, &none);
     return heredocs ? take_heredocs(r, start, NULL) : 0;
 }
-
-/* --- instructions that change the image without code ------------------------------------------ */
 
 enum { ADD_WORDS_MAX = 16 };
 
@@ -456,16 +263,18 @@ static struct cbx_str plain_word(struct cbx_str file, uint32_t at, uint32_t end)
     return word;
 }
 
-static void read_workdir(struct reading *r, uint32_t at, struct line line)
+static void read_workdir(struct reading *r, uint32_t at, struct cbx_dockerfile_line line)
 {
-    struct cbx_str word = plain_word(r->file, skip_blanks(r->file, at, line.end), line.end);
+    struct cbx_str word =
+        plain_word(r->in.file, cbx_dockerfile_skip_blanks(r->in.file, at, line.end), line.end);
     r->folder =
         word.len > 0 ? cbx_places_resolve(r->arena, r->folder, word) : CBX_STR(UNKNOWN_FOLDER);
 }
 
 /* Reads the words of ADD in [at, end), as words or as an array. Returns their number; 0 if there are
  * more than fit, or one that the shell would read as something else. */
-static size_t read_add_words(struct cbx_str file, uint32_t at, uint32_t end, struct line *words)
+static size_t read_add_words(struct cbx_str file, uint32_t at, uint32_t end,
+                             struct cbx_dockerfile_line *words)
 {
     size_t count = 0;
     bool array = at < end && file.p[at] == '[';
@@ -476,8 +285,9 @@ static size_t read_add_words(struct cbx_str file, uint32_t at, uint32_t end, str
             at += joins ? 2 : 1;
             continue;
         }
-        uint32_t behind = array ? string_end(file, at, end) : end_of_word(file, at, end);
-        struct line word = { at + array, behind };
+        uint32_t behind = array ? cbx_dockerfile_string_end(file, at, end)
+                                : cbx_dockerfile_end_of_word(file, at, end);
+        struct cbx_dockerfile_line word = { at + array, behind };
         struct cbx_str text = cbx_str_sub(file, word.start, word.end);
         bool odd = text.len == 0 || count == ADD_WORDS_MAX;
         for (size_t i = 0; i < text.len; i++) {
@@ -492,7 +302,7 @@ static size_t read_add_words(struct cbx_str file, uint32_t at, uint32_t end, str
     return count;
 }
 
-static void put_quoted(struct cbx_piece_maker *maker, struct line word)
+static void put_quoted(struct cbx_piece_maker *maker, struct cbx_dockerfile_line word)
 {
     cbx_piece_maker_put(maker, CBX_STR(" \""), word.start);
     cbx_piece_maker_take(maker, word.start, word.end);
@@ -501,22 +311,22 @@ static void put_quoted(struct cbx_piece_maker *maker, struct line word)
 
 /* Handles ADD https://HOST/FILE TARGET: it is the download that a command of the shell would be.
  * Docker itself compares a checksum that is given. */
-static int read_add(struct reading *r, uint32_t at, struct line line)
+static int read_add(struct reading *r, uint32_t at, struct cbx_dockerfile_line line)
 {
-    struct reading ahead = *r;
-    struct line words[ADD_WORDS_MAX];
+    struct cbx_dockerfile ahead = r->in;
+    struct cbx_dockerfile_line words[ADD_WORDS_MAX];
     uint32_t from = at, behind;
     CBX_AUTO_DONE(piece_maker) maker;
-    cbx_piece_maker_init(&maker, r->arena, r->file);
-    skip_flag_lines(&ahead, &at, &line);
-    struct line text = continued(&ahead, at, line, &behind);
-    struct cbx_str flags = cbx_str_sub(r->file, from, at);
+    cbx_piece_maker_init(&maker, r->arena, r->in.file);
+    cbx_dockerfile_skip_flag_lines(&ahead, &at, &line);
+    struct cbx_dockerfile_line text = cbx_dockerfile_continued(&ahead, at, line, &behind);
+    struct cbx_str flags = cbx_str_sub(r->in.file, from, at);
     bool checked = flags.len > 0 && memmem(flags.p, flags.len, "--checksum", 10) != NULL;
-    size_t count = checked ? 0 : read_add_words(r->file, text.start, text.end, words);
+    size_t count = checked ? 0 : read_add_words(r->in.file, text.start, text.end, words);
     for (size_t i = 0; i + 1 < count; i++) {
-        struct cbx_str source = cbx_str_sub(r->file, words[i].start, words[i].end);
-        struct line target = words[count - 1];
-        bool folder = r->file.p[target.end - 1] == '/';
+        struct cbx_str source = cbx_str_sub(r->in.file, words[i].start, words[i].end);
+        struct cbx_dockerfile_line target = words[count - 1];
+        bool folder = r->in.file.p[target.end - 1] == '/';
         bool remote = cbx_str_starts(source, CBX_STR("http://")) ||
                       cbx_str_starts(source, CBX_STR("https://"));
         if (remote) {
@@ -531,7 +341,8 @@ static int read_add(struct reading *r, uint32_t at, struct line line)
 }
 
 /* Reads an instruction that is no command; `at` is behind its word. */
-static int read_other(struct reading *r, struct cbx_str word, uint32_t at, struct line line)
+static int read_other(struct reading *r, struct cbx_str word, uint32_t at,
+                      struct cbx_dockerfile_line line)
 {
     bool add = cbx_str_is_nocase(word, "ADD");
     if (cbx_str_is_nocase(word, "FROM")) {
@@ -547,13 +358,11 @@ static int read_other(struct reading *r, struct cbx_str word, uint32_t at, struc
     return skip_instruction(r, line, add || cbx_str_is_nocase(word, "COPY"));
 }
 
-/* --- the file --------------------------------------------------------------------------------- */
-
-static int read_instruction(struct reading *r, uint32_t at, struct line line)
+static int read_instruction(struct reading *r, uint32_t at, struct cbx_dockerfile_line line)
 {
     static const char *const commands[] = { "RUN", "CMD", "ENTRYPOINT" };
-    uint32_t behind = skip_word(r->file, at, line.end);
-    struct cbx_str word = cbx_str_sub(r->file, at, behind);
+    uint32_t behind = cbx_dockerfile_skip_word(r->in.file, at, line.end);
+    struct cbx_str word = cbx_str_sub(r->in.file, at, behind);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (cbx_str_is_nocase(word, commands[i])) {
             bool run = i == 0;
@@ -566,13 +375,14 @@ static int read_instruction(struct reading *r, uint32_t at, struct line line)
     bool prefix = cbx_str_is_nocase(word, "ONBUILD") || cbx_str_is_nocase(word, "HEALTHCHECK");
     if (prefix) {
         uint32_t next = behind;
-        skip_flag_lines(r, &next, &line);
-        struct heredoc h = find_heredoc(r->file, next, line.end);
+        cbx_dockerfile_skip_flag_lines(&r->in, &next, &line);
+        struct cbx_dockerfile_heredoc h = cbx_dockerfile_find_heredoc(r->in.file, next, line.end);
         if (h.word.len > 0 || h.odd) {
             return fail_at(r, h.start, "a here-document of this instruction is not read");
         }
-        if (next < line.end && continuation(r->file, line) != next) {
-            return read_instruction(r, skip_blanks(r->file, next, line.end), line);
+        if (next < line.end && cbx_dockerfile_continuation(r->in.file, line) != next) {
+            return read_instruction(r, cbx_dockerfile_skip_blanks(r->in.file, next, line.end),
+                                    line);
         }
         return fail_at(r, at, "an instruction without its command");
     }
@@ -583,14 +393,14 @@ static int read_instruction(struct reading *r, uint32_t at, struct line line)
 /* Before anything else, `# escape=` chooses another character to continue lines. */
 static int check_directives(struct reading *r)
 {
-    struct reading ahead = *r;
+    struct cbx_dockerfile ahead = r->in;
     while (ahead.at < ahead.file.len) {
-        struct line line = next_line(&ahead);
-        if (!is_comment(ahead.file, line)) {
+        struct cbx_dockerfile_line line = cbx_dockerfile_next_line(&ahead);
+        if (!cbx_dockerfile_is_comment(ahead.file, line)) {
             return 0;
         }
-        uint32_t at = skip_blanks(ahead.file, line.start, line.end) + 1;
-        at = skip_blanks(ahead.file, at, line.end);
+        uint32_t at = cbx_dockerfile_skip_blanks(ahead.file, line.start, line.end) + 1;
+        at = cbx_dockerfile_skip_blanks(ahead.file, at, line.end);
         struct cbx_str text = cbx_str_sub(ahead.file, at, line.end);
         if (text.len > 6 && strncasecmp(text.p, "escape", 6) == 0 &&
             memchr(text.p, '`', text.len) != NULL) {
@@ -604,14 +414,15 @@ int cbx_manifest_read_dockerfile(struct cbx_str text, struct cbx_arena *arena,
                                  struct cbx_manifest *out, struct cbx_err *err)
 {
     struct reading r = {
-        .file = text, .folder = CBX_STR("/"), .arena = arena, .out = out, .err = err
+        .in.file = text, .folder = CBX_STR("/"), .arena = arena, .out = out, .err = err
     };
     *out = (struct cbx_manifest){ .text = text, .image = true };
     int failed = check_directives(&r);
-    while (!failed && r.at < text.len) {
-        struct line line = next_line(&r);
-        if (!is_blank(text, line) && !is_comment(text, line)) {
-            failed = read_instruction(&r, skip_blanks(text, line.start, line.end), line);
+    while (!failed && r.in.at < text.len) {
+        struct cbx_dockerfile_line line = cbx_dockerfile_next_line(&r.in);
+        if (!cbx_dockerfile_is_blank(text, line) && !cbx_dockerfile_is_comment(text, line)) {
+            failed =
+                read_instruction(&r, cbx_dockerfile_skip_blanks(text, line.start, line.end), line);
         }
     }
     return failed;
