@@ -74,10 +74,23 @@ static void wait_for_stop(const sigset_t *signals)
     }
 }
 
+/* The links of other replicas. */
+struct inbound {
+    int channel;
+    struct cbx_http_server *server;
+    pthread_t thread;
+};
+
+/* What a front serves, and its servers; zeroed memory is nothing. */
 struct served {
     struct cbx_service service;
     struct cbx_mcp mcp;
     struct cbx_entrance entrance;
+    struct cbx_http_config http;
+    char own_host[300];
+    const char *hosts[CBX_HOSTS_MAX + 1];
+    struct cbx_http_server *server, *local; /* local: on the socket of this host's users, or NULL */
+    struct inbound inbound;
 };
 
 /* Waits until the requests in progress are answered, at most --stop-timeout; a second signal
@@ -151,16 +164,26 @@ static int take_over(void *context, const struct cbx_reload_part *part, uint64_t
     return failed;
 }
 
-static int start_threads(struct cbx_service *service, const struct cbx_identity *identity,
-                         struct cbx_reload_listener *reloads, struct cbx_err *err)
+/* Starts the threads that are not a server's. */
+static int start_threads(struct served *s, struct cbx_identity *identity, struct cbx_err *err)
 {
+    static struct front_reload taken;
+    static struct cbx_reload_listener reloads;
+    struct cbx_service *service = &s->service;
+    taken = (struct front_reload){ .flow = service->flow,
+                                   .identity = identity,
+                                   .body_max_bytes = s->http.max_body_bytes };
+    reloads = (struct cbx_reload_listener){ .fd = service->flow->reload,
+                                            .apply = take_over,
+                                            .context = &taken };
     if (identity != NULL) {
         int failed = cbx_issuer_keys_start(service->issuer_keys, service->flow->keys, err);
         if (failed) {
             return failed;
         }
     }
-    if (!cbx_reload_listen(reloads)) {
+    if (!cbx_reload_listen(&reloads) ||
+        (service->takeover != NULL && !cbx_takeover_start(service->takeover))) {
         return cbx_fail(err, CBX_EIO, "a thread cannot be started");
     }
     return 0;
@@ -181,13 +204,6 @@ static int start_servers(const struct cbx_http_config *http, int socket_fd,
     }
     return cbx_http_server_new(&on_socket, local, err);
 }
-
-/* The links of other replicas. */
-struct inbound {
-    int channel;
-    struct cbx_http_server *server;
-    pthread_t thread;
-};
 
 /* Adds the links that other replicas open, until the channel is shut down. */
 static void *take_links(void *context)
@@ -271,113 +287,133 @@ static int open_store(const struct cbx_options *options, const struct cbx_flow *
                                  limits, out, err);
 }
 
+/* Describes the first server. */
+static struct cbx_http_config describe_server(const struct cbx_options *options,
+                                              const struct cbx_serve_start *start, struct served *s)
+{
+    static const char *const reserved[] = { "/healthz", "/livez", NULL };
+    return (struct cbx_http_config){
+        .listening = start->listening,
+        .hosts = s->hosts,
+        .host_count = cbx_options_hosts(options, s->own_host, s->hosts),
+        .origin = options->public_url,
+        .port = start->address.port,
+        .tls = cbx_options_tls(options),
+        .hsts_s = options->hsts_s,
+        .max_body_bytes = cbx_rest_body_max(cbx_flow_policies(s->service.flow)),
+        /* A handler whose client waits for a run blocks its thread. */
+        .threads = HANDLERS_MAX + JOBS_MAX,
+        .reserved_paths = reserved,
+        .handler = cbx_entrance_handle,
+        .refuse = cbx_rest_refuse,
+        .answered = count_answer,
+        .context = &s->entrance,
+    };
+}
+
+/* Makes the service and its frontends; starts nothing. Flow, store and logins are borrowed. */
+static void init_served(const struct cbx_options *options, const struct cbx_serve_start *start,
+                        struct cbx_flow *flow, struct cbx_store *store, struct cbx_logins *logins,
+                        int64_t idle_ms, struct served *s)
+{
+    struct cbx_service *service = &s->service;
+    cbx_service_init(service, flow, store, JOBS_MAX);
+    cbx_mcp_init(&s->mcp, service, idle_ms);
+    s->mcp.contents = cbx_mcp_contents_of(s->mcp.sessions);
+    service->package_sources = cbx_options_package_sources(options);
+    service->quotas = cbx_identity_quotas(start->identity);
+    service->issuer_keys = cbx_identity_issuer_keys(start->identity);
+    s->entrance =
+        (struct cbx_entrance){ .service = service, .mcp = &s->mcp, .identity = start->identity };
+    s->entrance.page = (struct cbx_page){
+        .service = service,
+        .identity = start->identity,
+        .logins = logins,
+        .is_https = cbx_options_tls(options) || (options->public_url != NULL &&
+                                                 strncmp(options->public_url, "https://", 8) == 0),
+    };
+    s->http = describe_server(options, start, s);
+}
+
+/* Recovers what an earlier gateway or another replica left, then starts the threads and the
+ * servers. After a failure too, end_serving stops what was started. */
+static int start_serving(const struct cbx_options *options, const struct cbx_serve_start *start,
+                         struct served *s, struct cbx_err *err)
+{
+    struct cbx_service *service = &s->service;
+    int links = service->flow->replicas;
+    int failed = 0;
+    if (links >= 0) {
+        service->forwarder = cbx_forwarder_new(&start->replicas, links);
+    }
+    if (options->instance_secret != NULL) {
+        failed = cbx_takeover_begin(service, &start->replicas, &service->takeover, err);
+        if (failed) {
+            return failed;
+        }
+    }
+    cbx_service_recover(service);
+    if (start->identity != NULL) {
+        cbx_live_watch(service);
+    }
+    failed = start_threads(s, start->identity, err);
+    if (failed) {
+        return failed;
+    }
+    failed = start_servers(&s->http, start->socket, &s->server, &s->local, err);
+    if (failed || links < 0) {
+        return failed;
+    }
+    failed = start_inbound(&s->http, links, &s->inbound, err);
+    service->replica_watch = cbx_replica_watch_new(service->forwarder, service->flow);
+    return failed;
+}
+
+/* Stops the front before the flow, which jobs use to their end. */
+static void end_serving(struct served *s)
+{
+    struct cbx_service *service = &s->service;
+    cbx_takeover_stop(service->takeover);
+    cbx_service_stop(service);
+    cbx_mcp_sessions_stop(s->mcp.sessions);
+    cbx_http_server_free(s->local);
+    cbx_http_server_free(s->server);
+    cbx_replica_watch_stop(service->replica_watch);
+    end_inbound(&s->inbound);
+    cbx_replica_watch_free(service->replica_watch);
+    cbx_forwarder_free(service->forwarder);
+    cbx_takeover_free(service->takeover);
+    cbx_service_done(service);
+    cbx_mcp_done(&s->mcp);
+}
+
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
-                 struct cbx_serve_start *start, int64_t idle_ms, const sigset_t *signals,
+                 const struct cbx_serve_start *start, int64_t idle_ms, const sigset_t *signals,
                  struct cbx_err *err)
 {
-    const struct cbx_listen_address *address = &start->address;
-    struct cbx_identity *identity = start->identity;
     CBX_AUTO(store) store = NULL;
     /* No principal may fill the store, which would leave no room for the others. Without
      * identities there is one principal. */
     const struct cbx_store_limits limits = { .principal_bytes =
-                                                 identity != NULL ? INT64_C(512) << 20 : 0 };
+                                                 start->identity != NULL ? INT64_C(512) << 20 : 0 };
     int failed = open_store(options, flow, &limits, &store, err);
     if (failed) {
         cbx_flow_done(flow);
         return failed;
     }
     struct served served = { 0 };
-    struct cbx_service *service = &served.service;
-    cbx_service_init(service, flow, store, JOBS_MAX);
-    cbx_mcp_init(&served.mcp, service, idle_ms);
-    served.mcp.contents = cbx_mcp_contents_of(served.mcp.sessions);
-    service->package_sources = cbx_options_package_sources(options);
-    service->quotas = cbx_identity_quotas(identity);
-    service->issuer_keys = cbx_identity_issuer_keys(identity);
     CBX_AUTO(logins) logins = cbx_logins_new();
-    served.entrance =
-        (struct cbx_entrance){ .service = service, .mcp = &served.mcp, .identity = identity };
-    served.entrance.page = (struct cbx_page){
-        .service = service,
-        .identity = identity,
-        .logins = logins,
-        .is_https = cbx_options_tls(options) || (options->public_url != NULL &&
-                                                 strncmp(options->public_url, "https://", 8) == 0),
-    };
-    char own_host[300];
-    const char *hosts[CBX_HOSTS_MAX + 1];
-    static const char *const reserved[] = { "/healthz", "/livez", NULL };
-    struct cbx_http_config http = { .listening = start->listening,
-                                    .hosts = hosts,
-                                    .host_count = cbx_options_hosts(options, own_host, hosts),
-                                    .origin = options->public_url,
-                                    .port = address->port,
-                                    .tls = cbx_options_tls(options),
-                                    .hsts_s = options->hsts_s,
-                                    .max_body_bytes = cbx_rest_body_max(cbx_flow_policies(flow)),
-                                    /* A handler whose client waits for a run blocks its thread. */
-                                    .threads = HANDLERS_MAX + JOBS_MAX,
-                                    .reserved_paths = reserved,
-                                    .handler = cbx_entrance_handle,
-                                    .refuse = cbx_rest_refuse,
-                                    .answered = count_answer,
-                                    .context = &served.entrance };
-    struct cbx_http_server *server = NULL;
-    static struct front_reload taken;
-    taken = (struct front_reload){ .flow = flow,
-                                   .identity = identity,
-                                   .body_max_bytes = http.max_body_bytes };
-    static struct cbx_reload_listener reloads;
-    reloads =
-        (struct cbx_reload_listener){ .fd = flow->reload, .apply = take_over, .context = &taken };
-    struct cbx_http_server *local = NULL;
-    struct inbound inbound = { .server = NULL };
-    if (flow->replicas >= 0) {
-        service->forwarder = cbx_forwarder_new(&start->replicas, flow->replicas);
-    }
-    if (options->instance_secret != NULL) {
-        failed = cbx_takeover_begin(service, &start->replicas, &service->takeover, err);
-        if (failed) {
-            cbx_flow_done(flow);
-            return failed;
-        }
-    }
-    cbx_service_recover(service);
-    if (identity != NULL) {
-        cbx_live_watch(service);
-    }
-    failed = start_threads(service, identity, &reloads, err);
-    if (!failed && service->takeover != NULL && !cbx_takeover_start(service->takeover)) {
-        failed = cbx_fail(err, CBX_EIO, "a thread cannot be started");
-    }
-    if (!failed) {
-        failed = start_servers(&http, start->socket, &server, &local, err);
-    }
-    if (!failed && flow->replicas >= 0) {
-        failed = start_inbound(&http, flow->replicas, &inbound, err);
-        service->replica_watch = cbx_replica_watch_new(service->forwarder, flow);
-    }
+    init_served(options, start, flow, store, logins, idle_ms, &served);
+    failed = start_serving(options, start, &served, err);
     if (!failed) {
         cbx_reload_tell_ready(flow->reload);
-        log_start(flow, address, cbx_http_server_port(server), options->state_dir);
+        log_start(flow, &start->address, cbx_http_server_port(served.server), options->state_dir);
         log_certificate();
         wait_for_stop(signals);
         drain(&served, (options->stop_timeout_s > 0 ? options->stop_timeout_s : 10) * 1000,
               signals);
     }
-    cbx_takeover_stop(service->takeover);
-    cbx_service_stop(service);
-    cbx_mcp_sessions_stop(served.mcp.sessions);
-    cbx_http_server_free(local);
-    cbx_http_server_free(server);
-    cbx_replica_watch_stop(service->replica_watch);
-    end_inbound(&inbound);
-    cbx_replica_watch_free(service->replica_watch);
-    cbx_forwarder_free(service->forwarder);
-    cbx_takeover_free(service->takeover);
-    cbx_service_done(service); /* stopped before the flow, which jobs use to their end */
-    cbx_mcp_done(&served.mcp);
+    end_serving(&served);
     cbx_flow_done(flow);
     return failed;
 }
