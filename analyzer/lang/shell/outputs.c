@@ -238,82 +238,105 @@ static bool takes_first(const struct line *line)
     return cbx_str_is(line->texts[0], "cut") && (has_word(line, "-f1") || has_word(line, "1"));
 }
 
-/* Returns the traits of a program's output. */
-static unsigned of_program(struct state *t, const struct line *command, unsigned input,
-                           bool *counts, int depth)
+/* seq: with -f FORMAT, or with an argument that may be one, it writes any text. */
+static unsigned of_numbers(struct state *t, const struct line *line, int depth)
 {
-    const struct line line = *command;
-    bool counted = *counts;
-    *counts = false;
-    if (line.texts[0].p == NULL) {
+    for (size_t w = 1; w < line->count; w++) {
+        unsigned word = cbx_shell_traits_at(t->s, line->nodes[w], t->function, depth + 1);
+        if ((word & (CBX_SHELL_MAY_OPTION | CBX_SHELL_MAY_SPLIT)) != 0) {
+            return CBX_SHELL_MAY_ANY;
+        }
+    }
+    return line->all ? 0 : CBX_SHELL_MAY_ANY;
+}
+
+/* find: names of files in the folders before its first option. */
+static unsigned of_found(struct state *t, const struct line *line, int depth)
+{
+    unsigned may = CBX_SHELL_MAY_EVALUATE | CBX_SHELL_MAY_SPLIT;
+    for (size_t w = 1; w < line->count; w++) {
+        struct cbx_str text = line->texts[w];
+        if (text.p != NULL && text.len > 0 && memchr("-(!", text.p[0], 3) != NULL) {
+            /* -printf '%f' writes names alone */
+            return has_word(line, "-printf") ? CBX_SHELL_MAY_ANY : may;
+        }
+        may |= cbx_shell_traits_at(t->s, line->nodes[w], t->function, depth + 1);
+    }
+    return may;
+}
+
+/* echo, printf: the arguments after an option, or after a format that changes nothing. */
+static unsigned of_arguments(struct state *t, const struct line *line, int depth)
+{
+    struct cbx_str first = line->count > 1 ? line->texts[1] : (struct cbx_str){ 0 };
+    bool skips;
+    if (cbx_str_is(line->texts[0], "printf")) {
+        skips = first.p != NULL && (cbx_str_is(first, "%s\\n") || cbx_str_is(first, "%s"));
+    } else {
+        skips = first.p != NULL && first.len == 2 && first.p[0] == '-';
+    }
+    return of_words(t, line, skips ? 2 : 1, depth);
+}
+
+/* head, sort, cut: parts of the input, if the command names no file. `counted`, *counts: as in
+ * of_command. */
+static unsigned of_parts(const struct line *line, unsigned input, bool counted, bool *counts)
+{
+    bool cuts = cbx_str_is(line->texts[0], "cut");
+    size_t files = line->operands;
+    for (size_t w = 1; w + 1 < line->count; w++) { /* -n 1, -d ' ' -f 1 */
+        files -= files > 0 && line->texts[w].p != NULL && line->texts[w].len == 2 &&
+                 line->texts[w].p[0] == '-' && memchr("ndfckt", line->texts[w].p[1], 6) != NULL;
+    }
+    if (files > 0) {
         return CBX_SHELL_MAY_ANY;
     }
-    bool awk = cbx_str_is(line.texts[0], "awk") || cbx_str_is(line.texts[0], "mawk");
-    if (writes_digits(&line) || (awk && awk_counts(&line, counted)) ||
-        (cbx_str_is(line.texts[0], "printf") && formats_numbers(&line))) {
+    *counts = counted && !cuts;
+    if (counted && takes_first(line)) {
         return 0;
     }
-    switch (kind_of(line.texts[0])) {
+    return input | (cuts && input != 0 ? CBX_SHELL_MAY_OPTION : 0);
+}
+
+/* Returns the traits of a program's output. */
+static unsigned of_program(struct state *t, const struct line *line, unsigned input, bool *counts,
+                           int depth)
+{
+    const unsigned names = CBX_SHELL_MAY_EVALUATE | CBX_SHELL_MAY_SPLIT;
+    bool counted = *counts;
+    *counts = false;
+    if (line->texts[0].p == NULL) {
+        return CBX_SHELL_MAY_ANY;
+    }
+    bool awk = cbx_str_is(line->texts[0], "awk") || cbx_str_is(line->texts[0], "mawk");
+    if (writes_digits(line) || (awk && awk_counts(line, counted)) ||
+        (cbx_str_is(line->texts[0], "printf") && formats_numbers(line))) {
+        return 0;
+    }
+    switch (kind_of(line->texts[0])) {
     case NOTHING:
         return 0;
-    case NUMBERS: /* seq -f FORMAT */
-        for (size_t w = 1; w < line.count; w++) {
-            unsigned word = cbx_shell_traits_at(t->s, line.nodes[w], t->function, depth + 1);
-            if ((word & (CBX_SHELL_MAY_OPTION | CBX_SHELL_MAY_SPLIT)) != 0) {
-                return CBX_SHELL_MAY_ANY;
-            }
-        }
-        return line.all ? 0 : CBX_SHELL_MAY_ANY;
+    case NUMBERS:
+        return of_numbers(t, line, depth);
     case COUNTS:
-        *counts = line.operands > 0;
-        return line.operands > 0 ? CBX_SHELL_MAY_EVALUATE | CBX_SHELL_MAY_SPLIT : 0;
+        *counts = line->operands > 0;
+        return line->operands > 0 ? names : 0;
     case PATHS:
-        return CBX_SHELL_MAY_EVALUATE | CBX_SHELL_MAY_SPLIT;
+        return names;
     case NAMES:
         return CBX_SHELL_MAY_ANY & ~(unsigned)CBX_SHELL_MAY_LEAVE;
     case LISTED:
-        return line.operands == 0
-                   ? CBX_SHELL_MAY_ANY
-                   : of_words(t, &line, 1, depth) | CBX_SHELL_MAY_EVALUATE | CBX_SHELL_MAY_SPLIT;
-    case FOUND: {
-        unsigned may = CBX_SHELL_MAY_EVALUATE | CBX_SHELL_MAY_SPLIT;
-        for (size_t w = 1; w < line.count; w++) {
-            struct cbx_str text = line.texts[w];
-            if (text.p != NULL && text.len > 0 && memchr("-(!", text.p[0], 3) != NULL) {
-                /* -printf '%f' writes names alone */
-                return has_word(&line, "-printf") ? CBX_SHELL_MAY_ANY : may;
-            }
-            may |= cbx_shell_traits_at(t->s, line.nodes[w], t->function, depth + 1);
-        }
-        return may;
-    }
-    case WORDS: {
-        bool printf_word = cbx_str_is(line.texts[0], "printf");
-        bool format = printf_word && line.count > 1 && line.texts[1].p != NULL &&
-                      (cbx_str_is(line.texts[1], "%s\\n") || cbx_str_is(line.texts[1], "%s"));
-        bool option = !printf_word && line.count > 1 && line.texts[1].p != NULL &&
-                      line.texts[1].len == 2 && line.texts[1].p[0] == '-';
-        return of_words(t, &line, format || option ? 2 : 1, depth);
-    }
-    case PASSES: {
-        bool cuts = cbx_str_is(line.texts[0], "cut");
-        size_t files = line.operands;
-        for (size_t w = 1; w + 1 < line.count; w++) { /* -n 1, -d ' ' -f 1 */
-            files -= files > 0 && line.texts[w].p != NULL && line.texts[w].len == 2 &&
-                     line.texts[w].p[0] == '-' && memchr("ndfckt", line.texts[w].p[1], 6) != NULL;
-        }
-        if (files > 0) {
-            return CBX_SHELL_MAY_ANY;
-        }
-        *counts = counted && !cuts;
-        return counted && takes_first(&line)
-                   ? 0
-                   : input | (cuts && input != 0 ? CBX_SHELL_MAY_OPTION : 0);
-    }
+        return line->operands == 0 ? CBX_SHELL_MAY_ANY : of_words(t, line, 1, depth) | names;
+    case FOUND:
+        return of_found(t, line, depth);
+    case WORDS:
+        return of_arguments(t, line, depth);
+    case PASSES:
+        return of_parts(line, input, counted, counts);
     case UNKNOWN:
         break;
     }
-    return cbx_str_is(line.texts[0], "tr") && has_word(&line, "-d") ? input : CBX_SHELL_MAY_ANY;
+    return cbx_str_is(line->texts[0], "tr") && has_word(line, "-d") ? input : CBX_SHELL_MAY_ANY;
 }
 
 /* Returns the traits of a command's output. `input`: the traits of standard input. *counts: true
@@ -392,68 +415,103 @@ static unsigned of_all(struct state *t, TSNode node, unsigned input, int depth)
     return may;
 }
 
-static unsigned of_statement(struct state *t, TSNode node, unsigned input, bool *counts, int depth)
+static unsigned of_redirected(struct state *t, TSNode node, bool *counts, int depth)
 {
-    static const char *const silent[] = { "variable_assignment",
-                                          "variable_assignments",
-                                          "comment",
-                                          "test_command",
-                                          "function_definition",
-                                          "word",
-                                          "string",
-                                          "variable_name",
-                                          "raw_string",
-                                          "concatenation",
-                                          "simple_expansion",
-                                          "expansion",
-                                          "number",
-                                          "extglob_pattern",
-                                          "binary_expression",
-                                          "brace_expression",
-                                          "command_substitution",
-                                          "postfix_expression",
-                                          "unset_command",
-                                          "regex",
-                                          "heredoc_body" };
-    static const char *const compound[] = {
-        "list",           "compound_statement", "subshell",        "if_statement",
-        "elif_clause",    "else_clause",        "case_statement",  "case_item",
-        "do_group",       "for_statement",      "while_statement", "c_style_for_statement",
-        "negated_command"
+    TSNode body = ts_node_child_by_field_name(node, "body", 4);
+    if (sends_away(t->s, node)) {
+        return 0;
+    }
+    return ts_node_is_null(body) ? CBX_SHELL_MAY_ANY
+                                 : of_statement(t, body, CBX_SHELL_MAY_ANY, counts, depth + 1);
+}
+
+/* declare NAME writes nothing, export -p all variables. */
+static unsigned of_declaration(TSNode node)
+{
+    TSNode last = ts_node_child(node, ts_node_child_count(node) - 1);
+    bool names =
+        cbx_shell_type_is(last, "variable_assignment") || cbx_shell_type_is(last, "variable_name");
+    return names ? 0 : CBX_SHELL_MAY_ANY;
+}
+
+enum form { COMMAND, PIPELINE, REDIRECTED, DECLARATION, COMPOUND, SILENT, OTHER };
+
+/* Returns how the output of a node is found: SILENT has none, COMPOUND has that of the statements in
+ * the node. */
+static enum form form_of(TSNode node)
+{
+    static const struct {
+        const char *type;
+        enum form form;
+    } forms[] = {
+        { "command", COMMAND },
+        { "pipeline", PIPELINE },
+        { "redirected_statement", REDIRECTED },
+        { "declaration_command", DECLARATION },
+        { "list", COMPOUND },
+        { "compound_statement", COMPOUND },
+        { "subshell", COMPOUND },
+        { "if_statement", COMPOUND },
+        { "elif_clause", COMPOUND },
+        { "else_clause", COMPOUND },
+        { "case_statement", COMPOUND },
+        { "case_item", COMPOUND },
+        { "do_group", COMPOUND },
+        { "for_statement", COMPOUND },
+        { "while_statement", COMPOUND },
+        { "c_style_for_statement", COMPOUND },
+        { "negated_command", COMPOUND },
+        { "variable_assignment", SILENT },
+        { "variable_assignments", SILENT },
+        { "comment", SILENT },
+        { "test_command", SILENT },
+        { "function_definition", SILENT },
+        { "word", SILENT },
+        { "string", SILENT },
+        { "variable_name", SILENT },
+        { "raw_string", SILENT },
+        { "concatenation", SILENT },
+        { "simple_expansion", SILENT },
+        { "expansion", SILENT },
+        { "number", SILENT },
+        { "extglob_pattern", SILENT },
+        { "binary_expression", SILENT },
+        { "brace_expression", SILENT },
+        { "command_substitution", SILENT },
+        { "postfix_expression", SILENT },
+        { "unset_command", SILENT },
+        { "regex", SILENT },
+        { "heredoc_body", SILENT },
     };
     const char *type = ts_node_type(node);
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (strcmp(type, forms[i].type) == 0) {
+            return forms[i].form;
+        }
+    }
+    return OTHER;
+}
+
+static unsigned of_statement(struct state *t, TSNode node, unsigned input, bool *counts, int depth)
+{
     if (depth > OUTPUT_DEPTH_MAX) {
         return CBX_SHELL_MAY_ANY;
     }
-    if (strcmp(type, "command") == 0) {
+    switch (form_of(node)) {
+    case COMMAND:
         return of_command(t, node, input, counts, depth);
-    }
-    if (strcmp(type, "pipeline") == 0) {
+    case PIPELINE:
         return of_pipeline(t, node, input, counts, depth);
-    }
-    if (strcmp(type, "redirected_statement") == 0) {
-        TSNode body = ts_node_child_by_field_name(node, "body", 4);
-        if (sends_away(t->s, node)) {
-            return 0;
-        }
-        return ts_node_is_null(body) ? CBX_SHELL_MAY_ANY
-                                     : of_statement(t, body, CBX_SHELL_MAY_ANY, counts, depth + 1);
-    }
-    for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
-        if (strcmp(type, silent[i]) == 0) {
-            return 0;
-        }
-    }
-    if (strcmp(type, "declaration_command") == 0) {
-        TSNode last = ts_node_child(node, ts_node_child_count(node) - 1);
-        bool names = cbx_shell_type_is(last, "variable_assignment") ||
-                     cbx_shell_type_is(last, "variable_name");
-        return names ? 0 : CBX_SHELL_MAY_ANY; /* export -p */
-    }
-    for (size_t i = 0; i < sizeof(compound) / sizeof(compound[0]); i++) {
-        if (strcmp(type, compound[i]) == 0) {
-            return of_all(t, node, input, depth);
-        }
+    case REDIRECTED:
+        return of_redirected(t, node, counts, depth);
+    case DECLARATION:
+        return of_declaration(node);
+    case COMPOUND:
+        return of_all(t, node, input, depth);
+    case SILENT:
+        return 0;
+    case OTHER:
+        break;
     }
     return CBX_SHELL_MAY_ANY;
 }
