@@ -156,6 +156,50 @@ static int make_secrets(struct cbx_master *m, struct cbx_err *err)
     return 0;
 }
 
+/* Creates the sockets between the processes. */
+static int make_channels(struct cbx_master *m, struct cbx_err *err)
+{
+    int failed = cbx_wire_pair(m->zygote, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_wire_pair(m->executor, err);
+    if (failed) {
+        return failed;
+    }
+    if (m->config.keys != NULL &&
+        (cbx_key_channel(m->keys, err) != 0 || cbx_key_channel(m->executor_keys, err) != 0)) {
+        return CBX_EIO;
+    }
+    for (size_t i = 0; i < CBX_HELPERS; i++) {
+        if (m->config.helpers[i].run != NULL && cbx_wire_pair(m->helpers[i].channel, err) != 0) {
+            return CBX_EIO;
+        }
+    }
+    return 0;
+}
+
+static int confine(struct cbx_err *err)
+{
+    int failed = cbx_privileges_drop(CBX_ROLE_MASTER, NULL, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_jail_common();
+    return cbx_jail_master(err);
+}
+
+/* Forks the processes that a gateway can begin without. */
+static void fork_others(struct cbx_master *m)
+{
+    m->forked_ms = cbx_clock_ms() - CBX_MASTER_QUICK_MS;
+    cbx_master_fork_forwarders(m);
+    cbx_master_fork_keys(m);
+    for (int i = 0; i < CBX_HELPERS; i++) {
+        cbx_master_fork_helper(m, (enum cbx_helper)i);
+    }
+}
+
 int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_sockets *out,
                     struct cbx_err *err)
 {
@@ -179,22 +223,9 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
     if (failed) {
         return failed;
     }
-    failed = cbx_wire_pair(m.zygote, err);
+    failed = make_channels(&m, err);
     if (failed) {
         return failed;
-    }
-    failed = cbx_wire_pair(m.executor, err);
-    if (failed) {
-        return failed;
-    }
-    if (config->keys != NULL &&
-        (cbx_key_channel(m.keys, err) != 0 || cbx_key_channel(m.executor_keys, err) != 0)) {
-        return CBX_EIO;
-    }
-    for (size_t i = 0; i < CBX_HELPERS; i++) {
-        if (config->helpers[i].run != NULL && cbx_wire_pair(m.helpers[i].channel, err) != 0) {
-            return CBX_EIO;
-        }
     }
     sigset_t signals;
     sigemptyset(&signals);
@@ -203,12 +234,7 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &signals, NULL);
-    failed = cbx_privileges_drop(CBX_ROLE_MASTER, NULL, err);
-    if (failed) {
-        return failed;
-    }
-    cbx_jail_common();
-    failed = cbx_jail_master(err);
+    failed = confine(err);
     if (failed) {
         return failed;
     }
@@ -221,12 +247,7 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
     }
     if (!front) {
         cbx_log_set_component("master");
-        m.forked_ms = cbx_clock_ms() - CBX_MASTER_QUICK_MS;
-        cbx_master_fork_forwarders(&m);
-        cbx_master_fork_keys(&m);
-        for (int i = 0; i < CBX_HELPERS; i++) {
-            cbx_master_fork_helper(&m, (enum cbx_helper)i);
-        }
+        fork_others(&m);
         supervise(&m, &signals);
     }
     *out = (struct cbx_master_sockets){ .zygote = m.zygote[0],
