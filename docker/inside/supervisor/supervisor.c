@@ -160,83 +160,89 @@ static void drop_run(const uint8_t *payload, size_t len)
     }
 }
 
+static void attach(const uint8_t *payload, size_t len)
+{
+    if (len != CBX_FRAME_ATTACH_BYTES) {
+        cbx_die();
+    }
+    if (cbx_host_attach(payload)) {
+        renew_lease(payload + CBX_FRAME_NONCE_BYTES);
+        send_hello();
+    }
+}
+
+static void take_lease(const uint8_t *payload, size_t len)
+{
+    if (len == 4) {
+        renew_lease(payload);
+    }
+}
+
+static void take_tag(const uint8_t *payload, size_t len)
+{
+    memcpy(s.tag, payload, len);
+    s.tag_len = len;
+}
+
+static void take_run(const uint8_t *payload, size_t len)
+{
+    take_late_frames();
+    cbx_run_submit(payload, len);
+}
+
+/* A line for a program that asked for one. */
+static void pass_line(uint8_t type, const uint8_t *payload, size_t len)
+{
+    if (cbx_kernel.pid > 0 && cbx_run.phase == CBX_PHASE_RUNNING) {
+        cbx_kernel_send(type, payload, len, NULL, 0);
+    }
+}
+
+static void send_pong(void)
+{
+    cbx_reply(CBX_FRAME_PONG, NULL, 0, NULL, 0);
+}
+
+/* Every frame that a host may send (frame.def: h) has a row with one function. */
 static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
 {
-    switch (type) {
-    case CBX_FRAME_ATTACH:
-        if (len != CBX_FRAME_ATTACH_BYTES) {
-            cbx_die();
-        }
-        if (cbx_host_attach(payload)) {
-            renew_lease(payload + CBX_FRAME_NONCE_BYTES);
-            send_hello();
-        }
-        return;
-    case CBX_FRAME_LEASE:
-        if (len == 4) {
-            renew_lease(payload);
-        }
-        return;
-    case CBX_FRAME_TAG:
-        memcpy(s.tag, payload, len);
-        s.tag_len = len;
-        return;
-    case CBX_FRAME_VARIABLES:
-        cbx_variables_set(payload, len);
-        return;
-    case CBX_FRAME_MOUNTS:
-        cbx_folders_report();
-        return;
-    case CBX_FRAME_RUN:
-        take_late_frames();
-        cbx_run_submit(payload, len);
-        return;
-    case CBX_FRAME_FOLLOW:
-        cbx_report_follow();
-        return;
-    case CBX_FRAME_ACK:
-        drop_run(payload, len);
-        return;
-    case CBX_FRAME_INTERRUPT:
-        cbx_run_interrupt();
-        return;
-    case CBX_FRAME_RESET:
-        cbx_run_reset();
-        return;
-    case CBX_FRAME_INPUT:
-        if (cbx_kernel.pid > 0 && cbx_run.phase == CBX_PHASE_RUNNING) {
-            cbx_kernel_send(type, payload, len, NULL, 0);
-        }
-        return;
-    case CBX_FRAME_FEED:
-    case CBX_FRAME_FEED_END:
-        cbx_input_take(type, payload, len);
-        return;
-    case CBX_FRAME_WARM:
-        cbx_run_warm();
-        return;
-    case CBX_FRAME_PART:
-    case CBX_FRAME_GRANT:
-    case CBX_FRAME_CLOSE:
-        cbx_network_take(type, payload, len);
-        return;
-    case CBX_FRAME_PUT:
-        cbx_file_put(payload, len);
-        return;
-    case CBX_FRAME_GET:
-        cbx_file_get(payload, len);
-        return;
-    case CBX_FRAME_LIST:
-        cbx_file_list(payload, len);
-        return;
-    case CBX_FRAME_REFUSALS:
-        cbx_guard_answer();
-        return;
-    case CBX_FRAME_PING:
-        cbx_reply(CBX_FRAME_PONG, NULL, 0, NULL, 0);
-        return;
-    default:
-        cbx_file_delete(payload, len);
+    static const struct {
+        void (*act)(void);
+        void (*take)(const uint8_t *payload, size_t len);
+        void (*take_typed)(uint8_t type, const uint8_t *payload, size_t len);
+    } rows[UINT8_MAX + 1] = {
+        [CBX_FRAME_ATTACH] = { .take = attach },
+        [CBX_FRAME_LEASE] = { .take = take_lease },
+        [CBX_FRAME_TAG] = { .take = take_tag },
+        [CBX_FRAME_VARIABLES] = { .take = cbx_variables_set },
+        [CBX_FRAME_MOUNTS] = { .act = cbx_folders_report },
+        [CBX_FRAME_RUN] = { .take = take_run },
+        [CBX_FRAME_FOLLOW] = { .act = cbx_report_follow },
+        [CBX_FRAME_ACK] = { .take = drop_run },
+        [CBX_FRAME_INTERRUPT] = { .act = cbx_run_interrupt },
+        [CBX_FRAME_RESET] = { .act = cbx_run_reset },
+        [CBX_FRAME_INPUT] = { .take_typed = pass_line },
+        [CBX_FRAME_FEED] = { .take_typed = cbx_input_take },
+        [CBX_FRAME_FEED_END] = { .take_typed = cbx_input_take },
+        [CBX_FRAME_WARM] = { .act = cbx_run_warm },
+        [CBX_FRAME_PART] = { .take_typed = cbx_network_take },
+        [CBX_FRAME_GRANT] = { .take_typed = cbx_network_take },
+        [CBX_FRAME_CLOSE] = { .take_typed = cbx_network_take },
+        [CBX_FRAME_PUT] = { .take = cbx_file_put },
+        [CBX_FRAME_GET] = { .take = cbx_file_get },
+        [CBX_FRAME_LIST] = { .take = cbx_file_list },
+        [CBX_FRAME_DELETE] = { .take = cbx_file_delete },
+        [CBX_FRAME_REFUSALS] = { .act = cbx_guard_answer },
+        [CBX_FRAME_PING] = { .act = send_pong },
+    };
+    if (rows[type].act != NULL) {
+        rows[type].act();
+    } else if (rows[type].take != NULL) {
+        rows[type].take(payload, len);
+    } else if (rows[type].take_typed != NULL) {
+        rows[type].take_typed(type, payload, len);
+    } else {
+        cbx_die();
     }
 }
 
