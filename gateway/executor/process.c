@@ -302,31 +302,65 @@ static int start_keys(const struct cbx_executor_config *config, int channel, str
     return cbx_issuer_keys_start(keys, channel, err);
 }
 
-_Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
-                                 const struct cbx_executor_config *config)
+/* A compromised front may open any number of connections. Each waiting run has a thread: the
+ * remaining threads are for calls that do not wait. */
+enum { THREADS_MAX = 2048, WAITING_MAX = 1536, OWN_WAITING_MAX = 1024 };
+
+/* Logs why the executor cannot start, and ends it; the master starts another one. */
+_Noreturn static void give_up(const struct cbx_err *err)
 {
-    /* A compromised front may open any number of connections. Each waiting run has a thread: the
-     * remaining threads are for calls that do not wait. */
-    enum { THREADS_MAX = 2048, WAITING_MAX = 1536, OWN_WAITING_MAX = 1024 };
-    static struct cbx_executor e;
-    const int control = channels->control;
-    e.config = *config;
-    pthread_mutex_init(&e.lock, NULL);
-    pthread_mutex_init(&e.anchors.lock, NULL);
-    cbx_holdings_init(&e.holdings);
+    cbx_log(CBX_LOG_ERROR, "executor: %s", cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    _exit(1);
+}
+
+/* Makes the parts that need no secret, no file and no thread. */
+static void init(struct cbx_executor *e, const struct cbx_executor_config *config)
+{
     const struct cbx_turns_config turns = { .what = "programs",
                                             .running = config->max_runs,
                                             .waiting = WAITING_MAX,
                                             .own_waiting = OWN_WAITING_MAX };
-    e.turns = cbx_turns_new(&turns);
-    e.installs = cbx_executor_install_turns(config->max_installs);
     const struct cbx_layers_config layers = { .state_dir = config->state_dir,
                                               .all_bytes = config->layers_bytes,
                                               .layer_bytes = config->layer_bytes,
                                               .free_bytes = config->layers_free_bytes };
-    e.layers = cbx_layers_new(&layers);
-    cbx_health_init(&e.health);
-    cbx_policy_history_init(&e.policies, config->policies);
+    e->config = *config;
+    pthread_mutex_init(&e->lock, NULL);
+    pthread_mutex_init(&e->anchors.lock, NULL);
+    cbx_holdings_init(&e->holdings);
+    e->turns = cbx_turns_new(&turns);
+    e->installs = cbx_executor_install_turns(config->max_installs);
+    e->layers = cbx_layers_new(&layers);
+    cbx_health_init(&e->health);
+    cbx_policy_history_init(&e->policies, config->policies);
+}
+
+/* Starts the threads; false if one cannot be started. */
+static bool start_threads(struct cbx_executor *e, const struct cbx_executor_channels *channels)
+{
+    static struct cbx_reload_listener reloads;
+    reloads = (struct cbx_reload_listener){ .fd = channels->reload,
+                                            .apply = cbx_executor_reload,
+                                            .context = e };
+    const struct cbx_acceptors_config acceptors = { .control = channels->control,
+                                                    .max = THREADS_MAX,
+                                                    .serve = serve_connection,
+                                                    .ended = note_control_closed,
+                                                    .context = e };
+    bool prunes = e->config.persistent && e->config.audit_keep_ms > 0;
+    pthread_t thread;
+    return pthread_create(&thread, NULL, housekeep, e) == 0 &&
+           (channels->reload < 0 || cbx_reload_listen(&reloads)) &&
+           cbx_acceptors_start(&acceptors) &&
+           (!prunes || pthread_create(&thread, NULL, prune_audit, e) == 0);
+}
+
+_Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
+                                 const struct cbx_executor_config *config)
+{
+    static struct cbx_executor e;
+    struct cbx_err err = { 0 };
+    init(&e, config);
     cbx_jail_common();
     prctl(PR_SET_NAME, "cbx-executor");
     if (!read_secrets(channels->secrets, &e.secrets) || pipe2(stop_pipe, O_CLOEXEC) < 0) {
@@ -334,49 +368,27 @@ _Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
     }
     struct sigaction stop = { .sa_handler = on_stop };
     sigaction(SIGTERM, &stop, NULL);
-    struct cbx_err err = { 0 };
     if (cbx_grants_init(&e.grants, config->variables_fd, &err) != 0) {
-        cbx_log(CBX_LOG_ERROR, "executor: %s", err.text);
-        _exit(1);
+        give_up(&err);
     }
     log_redactor = e.grants.redactor;
     cbx_log_set_filter(log_redactor != NULL ? clean_line : NULL);
-    if (!await_work(control, config)) {
+    if (!await_work(channels->control, config)) {
         _exit(0);
     }
     open_keeper(&e);
-    if (cbx_executor_confine(config->state_dir, config->docker_host, &err) != 0) {
-        cbx_log(CBX_LOG_ERROR, "executor: %s", cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
-        _exit(1);
-    }
-    if (start_keys(config, channels->keys, &err) != 0) {
-        cbx_log(CBX_LOG_ERROR, "executor: %s", err.text);
-        _exit(1);
+    if (cbx_executor_confine(config->state_dir, config->docker_host, &err) != 0 ||
+        start_keys(config, channels->keys, &err) != 0) {
+        give_up(&err);
     }
     e.outcomes = cbx_outcomes_new();
     e.sessions = cbx_sessions_new(config->max_sessions, cbx_executor_discard, &e);
-    pthread_t thread;
-    static struct cbx_reload_listener reloads;
-    reloads = (struct cbx_reload_listener){ .fd = channels->reload,
-                                            .apply = cbx_executor_reload,
-                                            .context = &e };
-    const struct cbx_acceptors_config acceptors = { .control = control,
-                                                    .max = THREADS_MAX,
-                                                    .serve = serve_connection,
-                                                    .ended = note_control_closed,
-                                                    .context = &e };
-    if (pthread_create(&thread, NULL, housekeep, &e) != 0 ||
-        (channels->reload >= 0 && !cbx_reload_listen(&reloads)) ||
-        !cbx_acceptors_start(&acceptors)) {
-        _exit(1);
-    }
-    if (config->persistent && config->audit_keep_ms > 0 &&
-        pthread_create(&thread, NULL, prune_audit, &e) != 0) {
+    if (!start_threads(&e, channels)) {
         _exit(1);
     }
     char reason;
     while (read(stop_pipe[0], &reason, 1) < 0 && errno == EINTR) {
     }
-    end(&e, control);
+    end(&e, channels->control);
     _exit(0);
 }
