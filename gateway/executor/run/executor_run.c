@@ -396,9 +396,10 @@ static int run_permitted(struct execution *x, struct cbx_audit *audit, struct cb
     return 0;
 }
 
-static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
+static int open_seal(struct cbx_executor_request *r, const struct cbx_submit_args *args,
                      struct cbx_str text, struct cbx_sealed *out, struct cbx_err *err)
 {
+    struct cbx_executor *e = r->executor;
     struct cbx_sha256 mac;
     if (!cbx_sha256_from_hex(args->mac, &mac)) {
         return cbx_fail(err, CBX_ESEAL, "the decision is malformed");
@@ -409,6 +410,11 @@ static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
     };
     int failed = cbx_seal_open(&e->secrets.decisions, &claim, cbx_time_ms(), &e->guard, out, err);
     pthread_mutex_unlock(&e->lock);
+    if (!failed && out->number < e->secrets.first_number) {
+        /* The previous executor may have opened the seal. */
+        r->client = CBX_CLIENT_NO_REPLY;
+        return cbx_fail(err, CBX_ESEAL, "the decision is older than this executor");
+    }
     return failed;
 }
 
@@ -502,7 +508,8 @@ static int admit(struct cbx_executor *e, struct cbx_audit *audit, const struct c
     return failed;
 }
 
-/* Checks the submission against the seal, and completes the seal. */
+/* Checks the submission against the seal, completes the seal, and checks that this executor may act
+ * on it now. */
 static int examine(struct cbx_executor *e, const struct cbx_submit_args *args,
                    struct cbx_sealed *sealed, struct cbx_str text, json_t **approval,
                    struct cbx_buf *imports, json_t **environment, struct cbx_err *err)
@@ -515,7 +522,55 @@ static int examine(struct cbx_executor *e, const struct cbx_submit_args *args,
     if (failed) {
         return failed;
     }
-    return cbx_grants_read_set(args->environment, sealed->asked.environment, environment, err);
+    failed = cbx_grants_read_set(args->environment, sealed->asked.environment, environment, err);
+    if (failed) {
+        return failed;
+    }
+    if (sealed->fields.action != CBX_ACTION_CHECK && sealed->verdict != CBX_DENY) {
+        return cbx_executor_check_hold(e, err);
+    }
+    return 0;
+}
+
+/* Prepares what a permit would run, and describes it in the record. */
+static void prepare(struct execution *x, struct cbx_sealed *sealed, const json_t *environment)
+{
+    struct cbx_executor *e = x->request->executor;
+    x->environment = environment;
+    x->sealed = sealed->json;
+    x->own_layers = cbx_executor_layers_of(e, sealed);
+    x->sink = cbx_executor_sink(x->request);
+    /* A failure of the mounts is the outcome of the decision, recorded after it. */
+    cbx_executor_prepare_mounts(e, sealed, &x->mounts, &x->refusal);
+    cbx_executor_describe_network(e, sealed);
+    cbx_executor_describe_input(&x->given, sealed->json);
+}
+
+/* Runs what the permit of the record `seq` allows, in the order of its session, and frees the
+ * execution. */
+static int run_admitted(struct execution *x, const struct cbx_permit *permit, bool detach,
+                        struct cbx_audit *audit, uint64_t seq, struct cbx_err *err)
+{
+    struct cbx_executor_request *r = x->request;
+    struct cbx_sessions *sessions = r->executor->sessions;
+    cbx_sessions_enqueue(sessions, permit->action != CBX_ACTION_OPEN ? permit->session : "", permit,
+                         &r->ticket);
+    int failed = send_admission(r, permit->decision, seq, true, err);
+    r->client = detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;
+    x->permit = permit;
+    r->run.decision = permit->decision;
+    r->run.session = permit->session;
+    r->run.principal = permit->principal;
+    r->run.permit = permit;
+    r->run.claims = x->sealed;
+    if (failed) { /* the client has disconnected: nothing runs, and this is the outcome */
+        x->refusal = *err;
+    }
+    failed = run_permitted(x, audit, err);
+    cbx_sessions_dequeue(sessions, &r->ticket);
+    cbx_result_done(&x->result);
+    cbx_host_mounts_done(&x->mounts);
+    return failed;
 }
 
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
@@ -523,19 +578,16 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
 {
     struct cbx_executor *e = r->executor;
     CBX_AUTO_DONE(sealed) sealed = { 0 };
-    struct execution x = { .request = r, .packages = args->packages };
+    struct execution x = { .request = r,
+                           .packages = args->packages,
+                           .interactive = args->interactive };
     int failed = cbx_executor_read_submitted(args, bytes, &x.given, err);
     if (failed) {
         return failed;
     }
-    failed = open_seal(e, args, x.given.text, &sealed, err);
+    failed = open_seal(r, args, x.given.text, &sealed, err);
     if (failed) {
         return failed;
-    }
-    if (sealed.number < e->secrets.first_number) {
-        /* The previous executor may have opened the seal. */
-        r->client = CBX_CLIENT_NO_REPLY;
-        return cbx_fail(err, CBX_ESEAL, "the decision is older than this executor");
     }
     struct cbx_audit *audit;
     CBX_AUTO(permit) permit = NULL;
@@ -547,52 +599,19 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     if (failed) {
         return failed;
     }
-    if (sealed.fields.action != CBX_ACTION_CHECK && sealed.verdict != CBX_DENY) {
-        failed = cbx_executor_check_hold(e, err);
-    }
-    if (failed) {
-        return failed;
-    }
     failed = cbx_executor_audit(e, &audit, err);
     if (failed) {
         return failed;
     }
-    x.environment = environment;
-    x.sealed = sealed.json;
-    x.interactive = args->interactive;
-    x.own_layers = cbx_executor_layers_of(e, &sealed);
-    x.sink = cbx_executor_sink(r);
-    /* A failure of the mounts is the outcome of the decision, recorded after it. */
-    cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);
-    cbx_executor_describe_network(e, &sealed);
-    cbx_executor_describe_input(&x.given, sealed.json);
+    prepare(&x, &sealed, environment);
     failed = admit(e, audit, &sealed, approval, &permit, &seq, err);
     count_decision(&sealed);
-    if (failed || permit == NULL) {
-        cbx_host_mounts_done(&x.mounts);
+    if (!failed && permit != NULL) {
+        return run_admitted(&x, permit, args->detach, audit, seq, err);
     }
+    cbx_host_mounts_done(&x.mounts);
     if (failed) {
         return failed;
     }
-    if (permit == NULL) {
-        return send_admission(r, sealed.fields.decision, seq, false, err);
-    }
-    cbx_sessions_enqueue(e->sessions, permit->action != CBX_ACTION_OPEN ? permit->session : "",
-                         permit, &r->ticket);
-    failed = send_admission(r, permit->decision, seq, true, err);
-    r->client = args->detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;
-    x.permit = permit;
-    r->run.decision = permit->decision;
-    r->run.session = permit->session;
-    r->run.principal = permit->principal;
-    r->run.permit = permit;
-    r->run.claims = sealed.json;
-    if (failed) { /* the client has disconnected: nothing runs, and this is the outcome */
-        x.refusal = *err;
-    }
-    failed = run_permitted(&x, audit, err);
-    cbx_sessions_dequeue(e->sessions, &r->ticket);
-    cbx_result_done(&x.result);
-    cbx_host_mounts_done(&x.mounts);
-    return failed;
+    return send_admission(r, sealed.fields.decision, seq, false, err);
 }
