@@ -359,6 +359,7 @@ void cbx_shell_names_collect(struct cbx_shell *s)
     s->names.first_call = UINT32_MAX;
     s->names.args = CBX_SHELL_ARGS;
     if (may_have_names(s->parsed->text)) {
+        cbx_shell_wrappers_find(s);
         collect(s, ts_tree_root_node(s->parsed->tree));
         cbx_shell_traits_solve(s);
     }

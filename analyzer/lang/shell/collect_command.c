@@ -126,6 +126,7 @@ static void collect_arguments(struct cbx_shell_collector *c, TSNode command)
     struct cbx_shell_name *function = NULL;
     unsigned char *slot = NULL;
     bool set = false, operands = false, value = false;
+    int passed = -1; /* number of words before the command that the function runs */
     TSTreeCursor cursor = ts_tree_cursor_new(command);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
@@ -151,8 +152,18 @@ static void collect_arguments(struct cbx_shell_collector *c, TSNode command)
             if (slot == NULL) {
                 break;
             }
+            passed = function != NULL && function->passes >= CBX_SHELL_PASSES_ALL
+                         ? function->passes - CBX_SHELL_PASSES_ALL
+                         : -1;
             continue;
         }
+        if (passed == 0 && word.known) { /* a function that runs its arguments may call this one */
+            struct cbx_shell_name *called = cbx_shell_name_make(c->s, word.text);
+            if (called != NULL) {
+                called->args |= CBX_SHELL_MAY_ANY;
+            }
+        }
+        passed--;
         bool option = set && !operands && word.known && word.text.len > 0 &&
                       memchr("-+", word.text.p[0], 2) != NULL;
         if (!option && !value) {

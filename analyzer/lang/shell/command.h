@@ -13,6 +13,7 @@ struct cbx_shell_command {
     const unsigned char *may;
     size_t count;
     int depth;
+    bool by_shell;                   /* the shell runs it, at any depth: it may be a function */
     bool fed;                        /* true if the runner adds words when it runs */
     unsigned fed_may;                /* traits of the added words (traits.h) */
     struct cbx_str hole;             /* text that the runner replaces in its words, or empty */
@@ -75,6 +76,20 @@ void cbx_shell_judge_joined(const struct cbx_shell_command *c, size_t from);
 
 /* Judges the command that begins at the word `from`; `fed`: the runner adds words to it. */
 void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool fed);
+
+/* Returns true if the command is "$@" of a function whose calls are judged with their arguments. */
+bool cbx_shell_is_passed(const struct cbx_shell_command *c);
+
+/* Judges the words that a function of the text runs as a command, if the first word is such a
+ * function. */
+void cbx_shell_judge_passed(const struct cbx_shell_command *c);
+
+/* Returns true for a program that runs the words after its own as a command: env, timeout. */
+bool cbx_shell_is_runner(struct cbx_str name);
+
+/* Judges the command that begins at the word `from` and that the shell itself runs, so that it may
+ * be a function. */
+void cbx_shell_judge_in_shell(const struct cbx_shell_command *c, size_t from);
 
 /* Adds the command as a call, for rules with calls and capabilities. */
 void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name);

@@ -198,8 +198,15 @@ struct cbx_shell_name {
     /* declared with -A from this place on, in the function `keyed_in` or at the top level */
     uint32_t keyed_since;
     const struct cbx_shell_name *keyed_in;
+    /* CBX_SHELL_PASSES_ALL and the number of arguments that a function takes itself, if the function
+     * runs the others as a command (wrappers.c) */
+    int passes;
     struct cbx_shell_name *next; /* next name with the same hash */
 };
+
+/* NONE: no command of the function is its arguments. UNKNOWN: one may be, and they may be other
+ * words than those of the call. */
+enum { CBX_SHELL_PASSES_UNKNOWN = -1, CBX_SHELL_PASSES_NONE, CBX_SHELL_PASSES_ALL };
 
 /* Returns the entry of a name, a new one if there is none: constant, never certain. Returns NULL
  * if the arena is exhausted; the table then counts as incomplete. */
@@ -230,6 +237,11 @@ void cbx_shell_names_collect(struct cbx_shell *s);
 
 /* Collects the names of one statement; does not determine the traits of their values. */
 void cbx_shell_names_collect_of(struct cbx_shell *s, TSNode statement);
+
+/* --- wrappers.c ------------------------------------------------------------------------------- */
+
+/* Sets `passes` of the functions of the text. Call it before names are collected. */
+void cbx_shell_wrappers_find(struct cbx_shell *s);
 
 /* --- summary.c -------------------------------------------------------------------------------- */
 

@@ -161,7 +161,7 @@ void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known
 /* --- commands that run commands -----------------------------------------------------------------
  */
 
-void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool fed)
+static void judge_from(const struct cbx_shell_command *c, size_t from, bool fed, bool by_shell)
 {
     struct cbx_shell_command inner = *c;
     inner.words += from;
@@ -169,6 +169,7 @@ void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool 
     inner.may += from;
     inner.count -= from;
     inner.depth++;
+    inner.by_shell = by_shell;
     inner.fed = fed;
     inner.hole = fed && c->hole.len == 0 ? CBX_STR("{}") : c->hole;
     if (inner.depth > INNER_MAX) {
@@ -178,6 +179,16 @@ void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool 
     } else if (c->fed) {
         cbx_shell_unresolved(c->s, "command word", &c->words[0]);
     }
+}
+
+void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool fed)
+{
+    judge_from(c, from, fed, false);
+}
+
+void cbx_shell_judge_in_shell(const struct cbx_shell_command *c, size_t from)
+{
+    judge_from(c, from, c->fed, true);
 }
 
 /* Returns the end of the line: the arguments of parallel follow ":::". */
@@ -352,6 +363,16 @@ static void judge_runner(const struct cbx_shell_command *outer, const struct run
     }
 }
 
+bool cbx_shell_is_runner(struct cbx_str name)
+{
+    for (size_t i = 0; i < CBX_SHELL_COUNT(runners); i++) {
+        if (runners[i].how == REST && cbx_str_is(name, runners[i].word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void judge_runners(const struct cbx_shell_command *c, struct cbx_str name)
 {
     for (size_t i = 0; i < CBX_SHELL_COUNT(runners); i++) {
@@ -442,6 +463,9 @@ static bool is_module_run(const struct cbx_shell_command *c, struct cbx_str name
 static void judge(const struct cbx_shell_command *c)
 {
     const struct cbx_word *word = &c->words[0];
+    if (!word->known && cbx_shell_is_passed(c)) {
+        return;
+    }
     if (!word->known || word->text.len == 0 || c->patterns[0] ||
         cbx_shell_has_hole(c, word->text)) {
         cbx_shell_unresolved(c->s, "command word", word);
@@ -457,13 +481,17 @@ static void judge(const struct cbx_shell_command *c)
         cbx_shell_judge_inner(c, 2, c->fed);
         return;
     }
-    bool function = c->depth == 0 && cbx_shell_function(c->s, word->text, word->start);
+    bool here = c->depth == 0 || c->by_shell;
+    bool function = here && cbx_shell_function(c->s, word->text, word->start);
     bool redirects = c->count == 1 && !c->fed && cbx_str_is(word->text, "exec"); /* exec >FILE */
     if (!function && !redirects && !cbx_shell_is_allowed(c->s, word->text)) {
         add_fact(c->s, CBX_FACT_SHELL_NOT_LISTED, word->text, word);
     }
     if (!function) {
         cbx_shell_add_call(c, name);
+    }
+    if (here) {
+        cbx_shell_judge_passed(c);
     }
     read_packages(c, name);
     cbx_shell_check_arguments(c, name);

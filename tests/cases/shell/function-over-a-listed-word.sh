@@ -15,6 +15,8 @@ echo $((y))
 # expect 1 sh.command
 # expect 2 sh.command
 # expect 3 sh.command
+# expect 4 sh.command
+# expect 5 sh.command
 # expect 5 sh.option
 # expect 9 sh.evaluated
 # expect 14 sh.evaluated
