@@ -58,8 +58,41 @@ static const char takeovers[] =
     " epoch BIGINT NOT NULL, holder TEXT COLLATE \"C\" NOT NULL, released BIGINT NOT NULL);"
     "CREATE INDEX taken_from ON taken(replica, epoch);";
 
+/* Quotas of principals over all replicas (gateway/front/store/store_use.h). The functions are
+ * PL/pgSQL, which takes a new snapshot for each of its queries: the count sees what the holder of
+ * the lock before it stored. Rows of a replica that is gone have no sandboxes any more. */
+#define BY_PRINCIPAL(rows)                                                                         \
+    "(SELECT count(*) FROM " rows " r WHERE r.principal=who AND NOT EXISTS"                        \
+    " (SELECT 1 FROM presence p WHERE p.replica=r.replica AND p.gone=1)"
+#define UNFINISHED BY_PRINCIPAL("executions") " AND r.status IN ('initializing', 'running')"
+#define COUNT(name, count)                                                                         \
+    "CREATE FUNCTION " name "(who TEXT) RETURNS BIGINT LANGUAGE plpgsql VOLATILE AS $$ BEGIN"      \
+    " PERFORM pg_advisory_xact_lock(7161727, hashtext(who)); RETURN " count "; END $$;"
+#define COUNT_SESSIONS                                                                             \
+    COUNT("quota_sessions", BY_PRINCIPAL("sessions") ") + " BY_PRINCIPAL("openings") ")")
+#define COUNT_WAITING COUNT("quota_waiting", UNFINISHED " AND r.kind=1 AND r.begun=0)")
+#define COUNT_RUNS    COUNT("quota_runs", UNFINISHED " AND r.placed=1)")
+
+static const char quotas[] =
+    "UPDATE codebox_version SET version=3;"
+    "ALTER TABLE executions ADD COLUMN placed BIGINT NOT NULL DEFAULT 0,"
+    " ADD COLUMN charged BIGINT NOT NULL DEFAULT 0;"
+    "CREATE INDEX executions_live ON executions(principal)"
+    " WHERE status IN ('initializing', 'running');"
+    "CREATE INDEX sessions_of_principal ON sessions(principal);"
+    "CREATE TABLE presence(replica TEXT COLLATE \"C\" PRIMARY KEY, seen BIGINT NOT NULL,"
+    " gone BIGINT NOT NULL);"
+    "INSERT INTO presence SELECT replica, (SELECT now_ms FROM clock), 0 FROM"
+    " (SELECT replica FROM sessions UNION SELECT replica FROM executions) AS found;"
+    "CREATE TABLE openings(id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " principal TEXT COLLATE \"C\" NOT NULL, replica TEXT COLLATE \"C\" NOT NULL);"
+    "CREATE INDEX openings_of_principal ON openings(principal);"
+    "CREATE TABLE cpu(principal TEXT COLLATE \"C\" PRIMARY KEY,"
+    " left_ms DOUBLE PRECISION NOT NULL, at_ms BIGINT NOT NULL);" COUNT_SESSIONS COUNT_WAITING
+        COUNT_RUNS;
+
 /* The steps from each version of the tables to the next one; the first leads to version 1. */
-static const char *const migrations[] = { first_version, takeovers };
+static const char *const migrations[] = { first_version, takeovers, quotas };
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };
 
 /* Reads the version; 0 if there are no tables. A role that may not create tables can open those

@@ -92,9 +92,10 @@ static int64_t read_number(const json_t *rows, const char *column)
     return text != NULL ? strtoll(text, NULL, 10) : 0;
 }
 
-int cbx_store_add_session(struct cbx_store *store, const char *principal, const char *id,
-                          const char *created_at, const char *policy, const json_t *options,
-                          struct cbx_err *err)
+int cbx_store_insert_session(struct cbx_store *store, enum cbx_statement statement,
+                             const char *principal, const char *id, const char *created_at,
+                             const char *policy, const json_t *options, int64_t *changed,
+                             struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_STORED_OPTIONS_MAX);
@@ -104,7 +105,15 @@ int cbx_store_add_session(struct cbx_store *store, const char *principal, const 
     if (failed) {
         return failed;
     }
-    return cbx_store_execute(store, CBX_SQL_add_session, values, 6, NULL, err);
+    return cbx_store_execute(store, statement, values, 6, changed, err);
+}
+
+int cbx_store_add_session(struct cbx_store *store, const char *principal, const char *id,
+                          const char *created_at, const char *policy, const json_t *options,
+                          struct cbx_err *err)
+{
+    return cbx_store_insert_session(store, CBX_SQL_add_session, principal, id, created_at, policy,
+                                    options, NULL, err);
 }
 
 int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t *options,
@@ -159,8 +168,8 @@ int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx
     return 0;
 }
 
-int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *e,
-                            struct cbx_err *err)
+int cbx_store_insert_execution(struct cbx_store *store, const struct cbx_stored_execution *e,
+                               const char *limit, int64_t *changed, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) request;
     cbx_buf_init(&request, CBX_STORED_OPTIONS_MAX);
@@ -182,7 +191,10 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
                                    e->name != NULL ? e->name : "",
                                    turn,
                                    e->principal != NULL ? e->principal : "",
-                                   store->replica };
+                                   store->replica,
+                                   limit };
+    enum cbx_statement statement = limit != NULL ? CBX_SQL_add_waiting : CBX_SQL_add_execution;
+    int count = limit != NULL ? 13 : 12;
     int failed = cbx_store_check_space(store, CBX_EBUSY, err);
     if (failed) {
         return failed;
@@ -192,10 +204,16 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
     failed = cbx_store_make_room(store, e->session, values[10], (int64_t)strlen(e->code), err);
     if (!failed) { /* counted first: a write whose reply is lost may have taken effect */
         cbx_store_count_bytes(store, e->session, values[10], (int64_t)strlen(e->code));
-        failed = cbx_store_execute_locked(store, CBX_SQL_add_execution, values, 12, NULL, err);
+        failed = cbx_store_execute_locked(store, statement, values, count, changed, err);
     }
     pthread_mutex_unlock(&store->lock);
     return failed;
+}
+
+int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *e,
+                            struct cbx_err *err)
+{
+    return cbx_store_insert_execution(store, e, NULL, NULL, err);
 }
 
 int cbx_store_set_decision(struct cbx_store *store, const char *id, const char *decision,

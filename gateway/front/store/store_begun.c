@@ -75,8 +75,8 @@ int cbx_store_begin_execution(struct cbx_store *store, const char *id, uint64_t 
     char line[BEGUN_LINE_BYTES + 2];
     int len = snprintf(line, sizeof(line), "%.36s %llu\n", id, (unsigned long long)audit_seq);
     pthread_mutex_lock(&store->lock);
-    /* another replica, which may take the row over, does not read the file */
-    bool writes_row = store->begun_fd < 0 || store->claimed;
+    /* other replicas, which may take the row over or count it, do not read the file */
+    bool writes_row = store->begun_fd < 0 || store->claimed || store->shares_use;
     int failed;
     if (!writes_row) {
         failed = append_begun(store, line, (size_t)len, err);

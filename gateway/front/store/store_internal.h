@@ -18,9 +18,10 @@ struct cbx_store {
     off_t begun_bytes;
     char failure[CBX_ERR_TEXT_BYTES]; /* error of the last write; empty = success */
     struct cbx_database *database;
-    char *replica; /* of the rows of this gateway; "" if the database is its own */
-    bool shared;   /* cbx_store_open_shared */
-    bool claimed;  /* cbx_store_claim: another replica may take the rows over */
+    char *replica;   /* of the rows of this gateway; "" if the database is its own */
+    bool shared;     /* cbx_store_open_shared */
+    bool claimed;    /* cbx_store_claim: another replica may take the rows over */
+    bool shares_use; /* cbx_store_share_use: other replicas count the rows */
     pthread_mutex_t lock;
     struct cbx_store_limits limits;
     atomic_uint added; /* number of executions of this process */
@@ -52,6 +53,16 @@ int cbx_store_fetch_locked(struct cbx_store *store, enum cbx_statement statement
                            const char *const *texts, int count, json_t **out, struct cbx_err *err);
 int cbx_store_fetch_rows(struct cbx_store *store, enum cbx_statement statement,
                          const char *const *texts, int count, json_t **out, struct cbx_err *err);
+
+/* Insert a session, by one of the statements with these parameters, and an execution, if fewer than
+ * `limit` of its principal wait (NULL = always). *changed is the number of inserted rows. Errors of
+ * cbx_store_add_session and cbx_store_add_execution. */
+int cbx_store_insert_session(struct cbx_store *store, enum cbx_statement statement,
+                             const char *principal, const char *id, const char *created_at,
+                             const char *policy, const json_t *options, int64_t *changed,
+                             struct cbx_err *err);
+int cbx_store_insert_execution(struct cbx_store *store, const struct cbx_stored_execution *e,
+                               const char *limit, int64_t *changed, struct cbx_err *err);
 
 /* --- store_begun.c: runs that began ----------------------------------------------------------- */
 

@@ -243,6 +243,15 @@ static int move_rows(struct cbx_store *store, const struct takeover *t, struct c
     return failed;
 }
 
+/* Sessions that the replica was opening will not be: without its place it stores none. */
+static int drop_places(struct cbx_store *store, const struct takeover *t, struct cbx_err *err)
+{
+    if (!store->shares_use) {
+        return 0;
+    }
+    return cbx_store_execute_locked(store, CBX_SQL_drop_openings, &t->from, 1, NULL, err);
+}
+
 static int take(struct cbx_store *store, struct takeover *t, json_t **rows, struct cbx_err *err)
 {
     int failed = take_replica(store, t, err);
@@ -251,6 +260,9 @@ static int take(struct cbx_store *store, struct takeover *t, json_t **rows, stru
     }
     if (!failed) {
         failed = move_rows(store, t, err);
+    }
+    if (!failed) {
+        failed = drop_places(store, t, err);
     }
     return failed;
 }

@@ -44,6 +44,13 @@ static void parameters_are_numbered_in_the_order_of_their_first_appearance(void 
     }
 }
 
+static const bool of_postgres[CBX_STATEMENTS] = {
+#define CBX_STATEMENT(name, sql)          [CBX_SQL_##name] = false,
+#define CBX_STATEMENT_POSTGRES(name, sql) [CBX_SQL_##name] = true,
+#include "gateway/database/statements.def"
+#undef CBX_STATEMENT
+};
+
 /* A statement that breaks a constraint was accepted by the engine too. */
 static void the_engine_knows_every_statement(void **state)
 {
@@ -54,8 +61,12 @@ static void the_engine_knows_every_statement(void **state)
     CBX_AUTO(database) database = open_database();
     for (int i = 0; i < CBX_STATEMENTS; i++) {
         enum cbx_statement statement = (enum cbx_statement)i;
-        if (cbx_database_execute(database, statement, texts, cbx_statement_parameters(statement),
-                                 NULL, &err) != 0) {
+        if (rig_cluster == NULL && of_postgres[i]) {
+            continue;
+        }
+        int failed = cbx_database_execute(database, statement, texts,
+                                          cbx_statement_parameters(statement), NULL, &err);
+        if (failed && strstr(err.text, "duplicate key") == NULL) {
             fail_msg("%s: %s", cbx_statement_sql(statement), err.text);
         }
     }

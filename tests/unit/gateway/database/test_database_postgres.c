@@ -358,6 +358,34 @@ static void tables_are_created_as_a_whole_or_not_at_all(void **state)
     end(&rig);
 }
 
+/* Makes the tables those of the version before quotas were shared. */
+static void step_back(struct rig *rig)
+{
+    ask_number(rig, "DROP FUNCTION quota_sessions, quota_waiting, quota_runs;"
+                    "DROP TABLE presence, openings, cpu;"
+                    "DROP INDEX executions_live, sessions_of_principal;"
+                    "ALTER TABLE executions DROP COLUMN placed, DROP COLUMN charged;"
+                    "UPDATE codebox_version SET version=2");
+}
+
+static void tables_of_the_version_before_get_what_shared_quotas_need(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 10);
+    add(&rig, "e", "2026");
+    cbx_store_free(cbx_steal(&rig.store));
+    step_back(&rig);
+    reopen(&rig, 10);
+    assert_status(&rig, "e", "running");
+    assert_int_equal(ask_number(&rig, "SELECT version FROM codebox_version"), 3);
+    assert_int_equal(ask_number(&rig, "SELECT placed + charged FROM executions"), 0);
+    assert_int_equal(ask_number(&rig, "SELECT quota_waiting('')"), 1);
+    /* a replica of the older version counts until it is known to be gone */
+    assert_int_equal(ask_number(&rig, "SELECT count(*) FROM presence WHERE gone=0"), 1);
+    end(&rig);
+}
+
 static void a_role_that_may_not_create_tables_opens_existing_ones(void **state)
 {
     (void)state;
@@ -516,6 +544,7 @@ int main(void)
         cmocka_unit_test(one_of_two_stores_takes_a_key),
         cmocka_unit_test(gateways_that_start_together_create_the_tables_once),
         cmocka_unit_test(tables_are_created_as_a_whole_or_not_at_all),
+        cmocka_unit_test(tables_of_the_version_before_get_what_shared_quotas_need),
         cmocka_unit_test(a_role_that_may_not_create_tables_opens_existing_ones),
         cmocka_unit_test(hostile_texts_are_stored_as_they_are),
         cmocka_unit_test(a_text_that_is_not_utf_8_is_refused_and_no_failure_of_the_store),
