@@ -536,7 +536,8 @@ bool cbx_identity_authenticate(struct cbx_identity *identity,
     if (failed || caller.row == NULL) {
         return refuse_caller(&caller, failed, &err, refusal);
     }
-    if (cbx_quotas_request(identity->quotas, &caller, clock_ms, &err) != 0) {
+    if (!credentials->is_counted &&
+        cbx_quotas_request(identity->quotas, &caller, clock_ms, &err) != 0) {
         refuse(429, err.text, refusal);
         refusal->retry_s = err.retry_s;
         return false;

@@ -115,6 +115,8 @@ struct cbx_credentials {
     uid_t peer;
     /* origin by which the client reached the gateway, "http://127.0.0.1:8000"; NULL = not known */
     const char *origin;
+    /* true if another replica counted this request towards the quota of requests, which they share */
+    bool is_counted;
 };
 
 /* The response to a refused request. */

@@ -27,6 +27,7 @@ struct entry {
 
 struct cbx_quotas {
     pthread_mutex_t lock;
+    size_t replicas; /* that share the quotas of requests */
     uint64_t uses;
     struct entry items[CBX_QUOTAS_PRINCIPALS];
 };
@@ -35,6 +36,7 @@ struct cbx_quotas *cbx_quotas_new(void)
 {
     struct cbx_quotas *quotas = cbx_new(sizeof(*quotas));
     pthread_mutex_init(&quotas->lock, NULL);
+    quotas->replicas = 1;
     return quotas;
 }
 
@@ -50,9 +52,16 @@ void cbx_quotas_free(struct cbx_quotas *quotas)
 
 enum { BURSTS_PER_MINUTE = 6, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 
-static double request_size(const struct cbx_principal *row)
+/* Returns the requests that this replica lets pass in a minute. */
+static int64_t request_share(const struct cbx_quotas *quotas, const struct cbx_principal *row)
 {
-    double size = (double)row->requests_per_minute / BURSTS_PER_MINUTE;
+    int64_t replicas = (int64_t)quotas->replicas;
+    return (row->requests_per_minute + replicas - 1) / replicas;
+}
+
+static double request_size(const struct cbx_quotas *quotas, const struct cbx_principal *row)
+{
+    double size = (double)request_share(quotas, row) / BURSTS_PER_MINUTE;
     return size < 1 ? 1 : size;
 }
 
@@ -74,6 +83,24 @@ static uint32_t seconds_until(double missing, double per_ms)
     enum { MOST = 86400 };
     double seconds = missing / per_ms / 1000;
     return seconds >= MOST ? MOST : (uint32_t)seconds + ((double)(uint32_t)seconds < seconds);
+}
+
+void cbx_quotas_share(struct cbx_quotas *quotas, size_t replicas)
+{
+    pthread_mutex_lock(&quotas->lock);
+    quotas->replicas = replicas > 1 ? replicas : 1;
+    pthread_mutex_unlock(&quotas->lock);
+}
+
+size_t cbx_quotas_replicas(struct cbx_quotas *quotas)
+{
+    if (quotas == NULL) {
+        return 1;
+    }
+    pthread_mutex_lock(&quotas->lock);
+    size_t replicas = quotas->replicas;
+    pthread_mutex_unlock(&quotas->lock);
+    return replicas;
 }
 
 /* --- principals ------------------------------------------------------------------------------- */
@@ -107,7 +134,7 @@ static struct entry *enter(struct cbx_quotas *quotas, const struct cbx_caller *c
             entry = goes_before(&quotas->items[i], entry) ? &quotas->items[i] : entry;
         }
         *entry = (struct entry){ .row = caller->row,
-                                 .requests = { request_size(caller->row), now_ms },
+                                 .requests = { request_size(quotas, caller->row), now_ms },
                                  .cpu_ms = { cpu_size(caller->row), now_ms } };
         snprintf(entry->principal, sizeof(entry->principal), "%s", caller->principal);
     }
@@ -129,18 +156,22 @@ int cbx_quotas_request(struct cbx_quotas *quotas, const struct cbx_caller *calle
                        struct cbx_err *err)
 {
     const struct cbx_principal *row = caller->row;
-    double per_ms = (double)row->requests_per_minute / MINUTE_MS;
     int failed = 0;
     pthread_mutex_lock(&quotas->lock);
     struct entry *entry = enter(quotas, caller, now_ms);
     if (row->requests_per_minute > 0) {
-        fill(&entry->requests, request_size(row), per_ms, now_ms);
+        double per_ms = (double)request_share(quotas, row) / MINUTE_MS;
+        fill(&entry->requests, request_size(quotas, row), per_ms, now_ms);
         if (entry->requests.left >= 1) {
             entry->requests.left -= 1;
         } else {
-            char text[160];
-            snprintf(text, sizeof(text), "'%s' may make %lld requests in a minute",
-                     entry->principal, (long long)row->requests_per_minute);
+            char text[240], shares[80] = "";
+            if (quotas->replicas > 1) {
+                snprintf(shares, sizeof(shares), ", of which %lld at each of %zu replicas",
+                         (long long)request_share(quotas, row), quotas->replicas);
+            }
+            snprintf(text, sizeof(text), "'%s' may make %lld requests in a minute%s",
+                     entry->principal, (long long)row->requests_per_minute, shares);
             failed = refuse(err, seconds_until(1 - entry->requests.left, per_ms), text);
         }
     }
@@ -197,6 +228,19 @@ int64_t cbx_quotas_runs(struct cbx_quotas *quotas, const char *principal, enum c
     return most;
 }
 
+int cbx_quotas_check_cpu(const char *principal, const struct cbx_principal *row, double left_ms,
+                         struct cbx_err *err)
+{
+    char text[200];
+    if (left_ms > 0) {
+        return 0;
+    }
+    snprintf(text, sizeof(text),
+             "the programs of '%s' may use %lld seconds of processor time in an hour, and have",
+             principal, (long long)row->cpu_s_per_hour);
+    return refuse(err, seconds_until(1 - left_ms, cpu_size(row) / HOUR_MS), text);
+}
+
 int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now_ms,
                    struct cbx_err *err)
 {
@@ -209,14 +253,7 @@ int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now
     if (entry != NULL && entry->row->cpu_s_per_hour > 0) {
         double per_ms = cpu_size(entry->row) / HOUR_MS;
         fill(&entry->cpu_ms, cpu_size(entry->row), per_ms, now_ms);
-        if (entry->cpu_ms.left <= 0) {
-            char text[160];
-            snprintf(text, sizeof(text),
-                     "the programs of '%s' may use %lld seconds of processor time in an hour, and "
-                     "have",
-                     entry->principal, (long long)entry->row->cpu_s_per_hour);
-            failed = refuse(err, seconds_until(1 - entry->cpu_ms.left, per_ms), text);
-        }
+        failed = cbx_quotas_check_cpu(entry->principal, entry->row, entry->cpu_ms.left, err);
     }
     pthread_mutex_unlock(&quotas->lock);
     return failed;

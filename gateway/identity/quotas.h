@@ -15,6 +15,13 @@ struct cbx_quotas;
 struct cbx_quotas *cbx_quotas_new(void);
 void cbx_quotas_free(struct cbx_quotas *quotas);
 
+/* Sets the number of replicas that share the quotas of requests: each lets its part of a minute's
+ * quota pass, rounded up. 1 = this gateway alone, as in the beginning. */
+void cbx_quotas_share(struct cbx_quotas *quotas, size_t replicas);
+
+/* Returns that number; NULL quotas: 1. */
+size_t cbx_quotas_replicas(struct cbx_quotas *quotas);
+
 /* Counts a request of this caller at `now_ms` of cbx_clock_ms. A sixth of a minute's quota may
  * be used at once, the rest as time passes. CBX_EQUOTA, with err->retry_s, for a request over
  * the quota. */
@@ -36,6 +43,10 @@ void cbx_quotas_end(struct cbx_quotas *quotas, const char *principal);
  * no limit. */
 int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now_ms,
                    struct cbx_err *err);
+
+/* The check of cbx_quotas_run, of what is left of the quota of a row, whose use is counted elsewhere. */
+int cbx_quotas_check_cpu(const char *principal, const struct cbx_principal *row, double left_ms,
+                         struct cbx_err *err);
 
 /* Limits of a principal's executions: the maximum of running ones, and of waiting ones; 0 = no
  * limit is configured, or the principal made no request. NULL quotas: 0. */

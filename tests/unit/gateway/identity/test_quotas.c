@@ -40,6 +40,53 @@ static void a_sixth_of_a_minutes_requests_may_come_at_once_and_the_rest_as_time_
     cbx_quotas_free(quotas);
 }
 
+static int count_passed(struct cbx_quotas *quotas, const struct cbx_caller *caller, int64_t now_ms,
+                        struct cbx_err *err)
+{
+    int passed = 0;
+    while (passed < 100 && cbx_quotas_request(quotas, caller, now_ms, err) == 0) {
+        passed++;
+    }
+    return passed;
+}
+
+static void replicas_that_share_a_quota_of_requests_let_their_part_pass(void **state)
+{
+    (void)state;
+    struct cbx_quotas *quotas = cbx_quotas_new();
+    struct cbx_principal few = { .requests_per_minute = 2 };
+    struct cbx_caller ann = caller_of("ann", &row), bob = caller_of("bob", &few);
+    struct cbx_err err = { 0 };
+    assert_int_equal(cbx_quotas_replicas(quotas), 1);
+    assert_int_equal(count_passed(quotas, &ann, 0, &err), 10);
+    assert_null(strstr(err.text, "replicas"));
+    cbx_quotas_share(quotas, 4);
+    assert_int_equal(count_passed(quotas, &ann, 4000, &err), 1); /* 15 in a minute */
+    assert_string_equal(
+        err.text, "'ann' may make 60 requests in a minute, of which 15 at each of 4 replicas");
+    assert_int_equal(err.retry_s, 4);
+    assert_int_equal(count_passed(quotas, &ann, 1000000, &err), 2); /* a sixth of 15 */
+    assert_int_equal(count_passed(quotas, &bob, 0, &err),
+                     1); /* at least one, and one in a minute */
+    assert_int_equal(err.retry_s, 60);
+    cbx_quotas_share(quotas, 1);
+    assert_int_equal(count_passed(quotas, &ann, 2000000, &err), 10);
+    cbx_quotas_share(quotas, 0); /* nobody lives: not even this replica's own sign was stored */
+    assert_int_equal(cbx_quotas_replicas(quotas), 1);
+    assert_int_equal(cbx_quotas_replicas(NULL), 1);
+    cbx_quotas_free(quotas);
+}
+
+static void processor_time_that_is_counted_elsewhere_is_refused_in_the_same_way(void **state)
+{
+    (void)state;
+    struct cbx_err err = { 0 };
+    assert_int_equal(cbx_quotas_check_cpu("ann", &row, 1, &err), 0);
+    assert_int_equal(cbx_quotas_check_cpu("ann", &row, -9999, &err), CBX_EQUOTA);
+    assert_int_equal(err.retry_s, 1000); /* 10 ms in a second */
+    assert_non_null(strstr(err.text, "'ann' may use 36 seconds of processor time in an hour"));
+}
+
 static void processor_time_that_was_used_too_much_is_waited_for(void **state)
 {
     (void)state;
@@ -156,6 +203,8 @@ int main(void)
         cmocka_unit_test(a_principal_whose_requests_are_at_work_is_not_forgotten),
         cmocka_unit_test(
             a_sixth_of_a_minutes_requests_may_come_at_once_and_the_rest_as_time_passes),
+        cmocka_unit_test(replicas_that_share_a_quota_of_requests_let_their_part_pass),
+        cmocka_unit_test(processor_time_that_is_counted_elsewhere_is_refused_in_the_same_way),
         cmocka_unit_test(processor_time_that_was_used_too_much_is_waited_for),
         cmocka_unit_test(sessions_on_their_way_count_as_open),
         cmocka_unit_test(the_principal_that_called_least_recently_is_forgotten_first),
