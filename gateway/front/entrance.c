@@ -285,7 +285,9 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
     struct cbx_credentials credentials = { .authorization = request.authorization,
                                            .has_peer = request.has_peer,
                                            .peer = request.peer,
-                                           .origin = origin };
+                                           .origin = origin,
+                                           .is_counted = entrance->service->shared_quotas != NULL &&
+                                                         request.replica.len > 0 };
     request.caller = &caller; /* on a public route it may be unknown: zeroed */
     if (is_twin(entrance, asked, out) || forward(entrance, asked, NULL, out)) {
         return;

@@ -15,6 +15,8 @@
 #include "gateway/front/mcp/protocol/mcp_contents.h"
 #include "gateway/front/page/logins.h"
 #include "gateway/front/rest/rest.h"
+#include "gateway/front/service/shared_quotas.h"
+#include "gateway/front/store/store_use.h"
 #include "gateway/ipc/master/state.h"
 #include "gateway/ipc/metrics.h"
 #include "gateway/ipc/wire/ipc_wire.h"
@@ -182,8 +184,10 @@ static int start_threads(struct served *s, struct cbx_identity *identity, struct
             return failed;
         }
     }
+    struct cbx_shared_quotas *quotas = service->shared_quotas;
     if (!cbx_reload_listen(&reloads) ||
-        (service->takeover != NULL && !cbx_takeover_start(service->takeover))) {
+        (service->takeover != NULL && !cbx_takeover_start(service->takeover)) ||
+        (quotas != NULL && !cbx_shared_quotas_start(quotas))) {
         return cbx_fail(err, CBX_EIO, "a thread cannot be started");
     }
     return 0;
@@ -352,6 +356,12 @@ static int start_serving(const struct cbx_options *options, const struct cbx_ser
             return failed;
         }
     }
+    if (start->identity != NULL && cbx_store_has_replicas(service->store)) {
+        failed = cbx_shared_quotas_begin(service, err);
+        if (failed) {
+            return failed;
+        }
+    }
     cbx_service_recover(service);
     if (start->identity != NULL) {
         cbx_live_watch(service);
@@ -382,8 +392,11 @@ static void end_serving(struct served *s)
     end_inbound(&s->inbound);
     cbx_replica_watch_free(service->replica_watch);
     cbx_forwarder_free(service->forwarder);
+    cbx_shared_quotas_stop(service->shared_quotas);
+    cbx_takeover_join(service->takeover);
+    cbx_service_done(service); /* jobs that end ask the takeover and the quotas until here */
     cbx_takeover_free(service->takeover);
-    cbx_service_done(service);
+    cbx_shared_quotas_free(service->shared_quotas);
     cbx_mcp_done(&s->mcp);
 }
 

@@ -6,6 +6,7 @@
 #include "gateway/front/jobs/results.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/service_packages.h"
+#include "gateway/front/service/shared_quotas.h"
 #include "policies/base/log.h"
 #include "policies/base/time/clock.h"
 
@@ -18,13 +19,19 @@ void cbx_job_answer(struct cbx_job *job, const json_t *execution, const struct c
     }
 }
 
-/* Stores results, or as much of them as fits. */
+/* Counts the processor time, and stores results, or as much of them as fits. */
 static int store_results(struct cbx_job *job, const char *status, const char *now, json_t *results,
                          struct cbx_err *err)
 {
     enum { SHORT_BYTES = 8 * 1024 };
     const char *reason;
     struct cbx_store *store = job->service->store;
+    if (job->service->shared_quotas != NULL) {
+        int uncounted = cbx_shared_quotas_charge(job->service->shared_quotas, job, err);
+        if (uncounted) {
+            return uncounted;
+        }
+    }
     size_t max = cbx_store_result_max(store, &reason);
     cbx_results_shorten(results, max, reason);
     int failed = cbx_store_set_execution(store, job->id, status, now, results, err);
@@ -106,7 +113,10 @@ void cbx_job_finish(struct cbx_job *job, struct cbx_collected *collected,
     char now[32];
     const char *status = status_of(outcome, failed, cbx_live_end(job));
     cbx_service_now(now);
-    cbx_quotas_charge(job->service->quotas, job->principal, outcome->result.cpu_ms, cbx_clock_ms());
+    job->cpu_ms = outcome->result.cpu_ms;
+    if (job->service->shared_quotas == NULL) {
+        cbx_quotas_charge(job->service->quotas, job->principal, job->cpu_ms, cbx_clock_ms());
+    }
     CBX_AUTO_JSON results = make_results(job, collected, outcome, err);
     cbx_decisions_end(job->service->decisions, outcome->id, results);
     struct cbx_err store_err;

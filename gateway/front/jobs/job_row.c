@@ -2,6 +2,8 @@
  * A job as a row of the store. */
 #include "gateway/front/jobs/job_row.h"
 
+#include "gateway/front/service/shared_quotas.h"
+
 static json_t *describe_request(const struct cbx_job *job)
 {
     json_t *request = json_object();
@@ -48,5 +50,9 @@ int cbx_job_store(struct cbx_job *job, struct cbx_err *err)
     cbx_service_now(now);
     CBX_AUTO_JSON request = describe_request(job);
     struct cbx_stored_execution stored = row_of(job, now, request);
+    struct cbx_shared_quotas *shared = job->service->shared_quotas;
+    if (shared != NULL && job->kind == CBX_ENTRY_CELL) {
+        return cbx_shared_quotas_add_execution(shared, job, &stored, err);
+    }
     return cbx_store_add_execution(job->service->store, &stored, err);
 }

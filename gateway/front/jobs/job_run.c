@@ -81,7 +81,15 @@ int cbx_job_submit(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_
                    struct cbx_err *err)
 {
     int64_t began = cbx_clock_ms();
-    if (!cbx_job_await_turn(job) || !cbx_live_await_room(job)) {
+    bool may_begin = cbx_job_await_turn(job);
+    int failed = 0;
+    if (may_begin) {
+        failed = cbx_live_await_room(job, &may_begin, err);
+    }
+    if (failed) {
+        return failed;
+    }
+    if (!may_begin) {
         if (cbx_live_is_cancelled(job)) {
             return cbx_fail(err, CBX_ECANCELLED, "cancelled before it began");
         }
@@ -92,7 +100,6 @@ int cbx_job_submit(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_
         cbx_live_cancel(job->service, job->principal, job->id, &runs, NULL);
         return err->code;
     }
-    int failed = 0;
     if (cbx_clock_ms() - began > job->service->fresh_ms) {
         failed = judge_again(job, err);
     }

@@ -70,7 +70,8 @@ struct cbx_job {
     char decision[CBX_ID_CHARS + 1];
     uint64_t audit_seq;
     bool begun, recovered;
-    bool starting; /* started from the backlog, not admitted yet */
+    int64_t cpu_ms; /* processor time of its run, when that has ended */
+    bool starting;  /* started from the backlog, not admitted yet */
     struct cbx_job *next_in_backlog;
     struct cbx_job_client client;
     /* Next job in the queue of its session (queue.h). */

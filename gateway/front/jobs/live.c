@@ -6,6 +6,8 @@
 #include "gateway/front/executor_client.h"
 #include "gateway/front/jobs/input.h"
 #include "gateway/front/service/decisions.h"
+#include "gateway/front/service/shared_quotas.h"
+#include "gateway/front/store/store_use.h"
 #include "gateway/identity/identity.h"
 #include "policies/base/log.h"
 #include "policies/base/time/deadline.h"
@@ -112,21 +114,96 @@ static bool may_run(const struct cbx_job *job, int64_t most)
     return most == 0 || (first && running < most);
 }
 
-bool cbx_live_await_room(struct cbx_job *job)
+static bool is_over(const struct cbx_job *job)
+{
+    return job->service->stopping || job->cancelled;
+}
+
+static int count_running(const struct cbx_job *job)
+{
+    int running = 0;
+    for (const struct cbx_job *at = job->service->live; at != NULL; at = at->next_live) {
+        running += at->has_room && strcmp(at->principal, job->principal) == 0;
+    }
+    return running;
+}
+
+/* Waits until a place may be free again: one of this replica, at once; one of another replica is
+ * looked for. */
+static void await_change(const struct cbx_job *job)
+{
+    enum { POLL_MS = 250 };
+    struct cbx_service *service = job->service;
+    int64_t until = cbx_clock_ms() + POLL_MS;
+    int running = count_running(job);
+    while (!is_over(job) && count_running(job) >= running &&
+           cbx_cond_wait_until(&service->queue_changed, &service->lock, until)) {
+    }
+}
+
+/* With the lock of the service, which is released for the statement. */
+static int try_shared_room(struct cbx_job *job, int64_t most, struct cbx_err *err)
 {
     struct cbx_service *service = job->service;
-    int64_t most = cbx_quotas_runs(service->quotas, job->principal, CBX_QUOTA_AT_ONCE);
+    pthread_mutex_unlock(&service->lock);
+    int failed = cbx_store_place_run(service->store, job->principal, job->id, most, err);
+    pthread_mutex_lock(&service->lock);
+    return failed;
+}
+
+/* Waits for a place that replicas share; of the jobs of a principal that wait here, only the first
+ * one asks. A database that is away for a moment fails no job. */
+static int take_shared_room(struct cbx_job *job, int64_t most, struct cbx_err *err)
+{
+    enum { AWAY_MS = 10000 };
+    int64_t answered_ms = cbx_clock_ms();
+    int failed = try_shared_room(job, most, err);
+    while (failed == CBX_EQUOTA || failed == CBX_EIO) {
+        answered_ms = failed == CBX_EQUOTA ? cbx_clock_ms() : answered_ms;
+        if (cbx_clock_ms() - answered_ms > AWAY_MS) {
+            return failed;
+        }
+        await_change(job);
+        if (is_over(job)) {
+            return 0;
+        }
+        failed = try_shared_room(job, most, err);
+    }
+    return failed;
+}
+
+static int find_most(const struct cbx_job *job, int64_t *most, struct cbx_err *err)
+{
+    struct cbx_service *service = job->service;
+    if (service->shared_quotas != NULL) {
+        return cbx_shared_quotas_runs(service->shared_quotas, job, most, err);
+    }
+    *most = cbx_quotas_runs(service->quotas, job->principal, CBX_QUOTA_AT_ONCE);
+    return 0;
+}
+
+int cbx_live_await_room(struct cbx_job *job, bool *may_begin, struct cbx_err *err)
+{
+    struct cbx_service *service = job->service;
+    int64_t most = 0;
+    int failed = find_most(job, &most, err);
+    if (failed) {
+        return failed;
+    }
     pthread_mutex_lock(&service->lock);
     job->wants_room = job->is_live; /* files and resets need no place */
-    while (job->is_live && !service->stopping && !job->cancelled && !may_run(job, most)) {
+    while (job->is_live && !is_over(job) && !may_run(job, most)) {
         pthread_cond_wait(&service->queue_changed, &service->lock);
     }
-    bool has = !service->stopping && !job->cancelled;
+    if (service->shared_quotas != NULL && most > 0 && job->is_live && !is_over(job)) {
+        failed = take_shared_room(job, most, err);
+    }
+    *may_begin = !is_over(job);
     job->wants_room = false;
-    job->has_room = has && job->is_live;
+    job->has_room = *may_begin && job->is_live && !failed;
     pthread_cond_broadcast(&service->queue_changed);
     pthread_mutex_unlock(&service->lock);
-    return has;
+    return failed;
 }
 
 /* --- cancelling ------------------------------------------------------------------------------- */

@@ -22,9 +22,10 @@ void cbx_live_remove(struct cbx_job *job);
 struct cbx_job *cbx_live_find(const struct cbx_service *service, const char *principal,
                               const char *id);
 
-/* Blocks until the principal may run one more. False if the gateway stops or the job is
- * cancelled. */
-bool cbx_live_await_room(struct cbx_job *job);
+/* Blocks until the principal may run one more, on all replicas together where they share the
+ * quotas. *may_begin is false if the gateway stops or the job is cancelled. CBX_EFORBIDDEN if the
+ * principal may not use the gateway any more; CBX_EIO if a shared database stays away. */
+int cbx_live_await_room(struct cbx_job *job, bool *may_begin, struct cbx_err *err);
 
 /* Notes the decision under which the executor admitted the job, or that no executor has it (""):
  * a job cancelled meanwhile is cancelled there. */

@@ -405,7 +405,7 @@ void cbx_takeover_stop(struct cbx_takeover *t)
     }
 }
 
-void cbx_takeover_free(struct cbx_takeover *t)
+void cbx_takeover_join(struct cbx_takeover *t)
 {
     if (t == NULL) {
         return;
@@ -417,6 +417,15 @@ void cbx_takeover_free(struct cbx_takeover *t)
     if (t->works) {
         pthread_join(t->working, NULL);
     }
+    t->beats = t->works = false;
+}
+
+void cbx_takeover_free(struct cbx_takeover *t)
+{
+    if (t == NULL) {
+        return;
+    }
+    cbx_takeover_join(t);
     json_decref(t->held);
     json_decref(t->moved);
     json_decref(t->dead);

@@ -21,8 +21,10 @@ int cbx_takeover_begin(struct cbx_service *service, const struct cbx_replicas *r
 /* Starts the threads; false if one cannot be started. */
 bool cbx_takeover_start(struct cbx_takeover *takeover);
 
-/* Stops looking at other replicas; free joins the threads. NULL is fine for all of the following. */
+/* stop: no other replica is looked at from now on. join: stops, and waits until the threads have
+ * ended, which use the service. free: joins. NULL is fine for all of them. */
 void cbx_takeover_stop(struct cbx_takeover *takeover);
+void cbx_takeover_join(struct cbx_takeover *takeover);
 void cbx_takeover_free(struct cbx_takeover *takeover);
 
 /* Waits until no takeover is in progress, a limited time: what was taken over is usable then. */

@@ -170,6 +170,18 @@ static void add_replicas(struct cbx_buf *to, const struct cbx_service *service)
     }
 }
 
+/* Replicas that each count by themselves have no sample. */
+static void add_quotas(struct cbx_buf *to, const struct cbx_service *service)
+{
+    static const char name[] = "codebox_quota_replicas";
+    if (service->shared_quotas != NULL) {
+        cbx_metrics_add_head(to, name, "gauge",
+                             "Replicas that live, among which quotas of requests are divided.");
+        cbx_metrics_add_sample(to, name, NULL, CBX_STR(""),
+                               (double)cbx_quotas_replicas(service->quotas));
+    }
+}
+
 static void write_metrics(struct cbx_buf *to, const json_t *health, bool store)
 {
     cbx_metrics_add_head(to, "codebox_build_info", "gauge", "The version of the gateway.");
@@ -205,6 +217,7 @@ void cbx_rest_get_metrics(struct cbx_rest_call *call)
     add_executions(&text, call->service);
     add_issuers(&text, call->service->issuer_keys);
     add_replicas(&text, call->service);
+    add_quotas(&text, call->service);
     call->response->status = 200;
     call->response->type = "text/plain; version=0.0.4; charset=utf-8";
     call->response->bytes_len = text.len;

@@ -8,6 +8,7 @@
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/service_sessions.h"
+#include "gateway/front/service/shared_quotas.h"
 #include "gateway/front/vouch.h"
 #include "policies/base/time/clock.h"
 #include "policies/packages.h"
@@ -208,6 +209,15 @@ static struct cbx_str use_voucher(const struct cbx_job *job)
     return job->kind == CBX_ENTRY_RESET ? job->claims.proof : cbx_str_of(job->voucher);
 }
 
+static int check_cpu(struct cbx_job *job, struct cbx_err *err)
+{
+    struct cbx_service *service = job->service;
+    if (service->shared_quotas != NULL) {
+        return cbx_shared_quotas_check_cpu(service->shared_quotas, job, err);
+    }
+    return cbx_quotas_run(service->quotas, job->principal, cbx_clock_ms(), err);
+}
+
 int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err *err)
 {
     enum { TRIES = 20 };
@@ -215,7 +225,7 @@ int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_e
     denial->verdict = CBX_ALLOW;
     int refused = 0;
     if (job->kind == CBX_ENTRY_CELL) {
-        refused = cbx_quotas_run(job->service->quotas, job->principal, cbx_clock_ms(), err);
+        refused = check_cpu(job, err);
     }
     if (refused) {
         return refused;

@@ -19,7 +19,7 @@ void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct
     };
     cbx_service_now(service->began_at);
     pthread_mutex_init(&service->lock, NULL);
-    pthread_cond_init(&service->queue_changed, NULL);
+    cbx_cond_init(&service->queue_changed);
     cbx_cond_init(&service->watch_changed);
     cbx_cond_init(&service->sets_changed);
     service->decisions = flow->decisions = cbx_decisions_new();

@@ -18,6 +18,7 @@ enum { CBX_SERVICE_PASTS = 128, CBX_SERVICE_APPROVALS = 4096, CBX_SERVICE_SETS =
 struct cbx_forwarder;
 struct cbx_replica_watch;
 struct cbx_takeover;
+struct cbx_shared_quotas;
 struct cbx_issuer_keys;
 struct cbx_job;
 struct cbx_install; /* service_packages.c */
@@ -52,6 +53,8 @@ struct cbx_service {
     char began_at[32];               /* time of cbx_service_init, as cbx_service_now */
     struct cbx_decisions *decisions; /* last decisions (decisions.h); the flow adds them */
     struct cbx_quotas *quotas;       /* borrowed; NULL = none (set it before the first request) */
+    /* the same over all replicas; NULL = each counts by itself (service/shared_quotas.h) */
+    struct cbx_shared_quotas *shared_quotas;
     struct cbx_issuer_keys *issuer_keys; /* borrowed, may be NULL; metrics only */
     /* the other replicas (front/forward); borrowed, NULL = there are none */
     struct cbx_forwarder *forwarder;

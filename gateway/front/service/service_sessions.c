@@ -6,6 +6,8 @@
 #include "gateway/front/executor_client.h"
 #include "gateway/front/jobs/takeover.h"
 #include "gateway/front/service/service_packages.h"
+#include "gateway/front/service/shared_quotas.h"
+#include "gateway/front/store/store_use.h"
 
 #include <stdio.h>
 
@@ -167,6 +169,30 @@ int cbx_service_describe_session(struct cbx_service *service, const char *princi
     return cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
 }
 
+int cbx_service_remove_closed(struct cbx_service *service, const char *principal, size_t *removed,
+                              struct cbx_err *err)
+{
+    CBX_AUTO_JSON live = NULL;
+    CBX_AUTO_JSON closed = json_array();
+    size_t i;
+    const json_t *id;
+    *removed = 0;
+    unsigned number = cbx_takeover_number(service->takeover);
+    int failed = cbx_service_list_sessions(service, principal, &live, closed, err);
+    if (failed) {
+        return failed;
+    }
+    if (number % 2 == 1 || cbx_takeover_number(service->takeover) != number) {
+        return 0; /* sessions that are being taken over are stored, and not yet in the executor */
+    }
+    json_array_foreach(closed, i, id)
+    {
+        *removed +=
+            cbx_store_remove_session(service->store, json_string_value(id), NULL) == 0 ? 1 : 0;
+    }
+    return 0;
+}
+
 /* Removes the rows of closed sessions, after as many were opened as were open the last time, and
  * at least sixteen: so the cost per opening is constant for any number of open sessions. Reading
  * never removes rows. */
@@ -224,7 +250,7 @@ static int open_sandbox(struct cbx_service *service, const struct cbx_opening *o
     return failed;
 }
 
-static int store_session(struct cbx_service *service, const struct cbx_opening *o,
+static int store_session(struct cbx_service *service, const struct cbx_opening *o, bool placed,
                          struct cbx_err *err)
 {
     char name[CBX_NAME_MAX + 1];
@@ -232,6 +258,10 @@ static int store_session(struct cbx_service *service, const struct cbx_opening *
     CBX_AUTO_JSON options = json_object();
     cbx_asked_write(&o->asked, options);
     json_object_set_new(options, "language", json_string(o->language));
+    if (placed) {
+        return cbx_store_add_placed_session(service->store, o->principal, o->id, o->now, name,
+                                            options, err);
+    }
     return cbx_store_add_session(service->store, o->principal, o->id, o->now, name, options, err);
 }
 
@@ -256,18 +286,17 @@ static int check_place(struct cbx_service *service, const char *principal, size_
     return cbx_quotas_open(service->quotas, principal, json_array_size(open) + opening, err);
 }
 
-static int open_in_place(struct cbx_service *service, struct cbx_opening *opening,
-                         struct cbx_outcome *outcome, struct cbx_err *err)
+/* `placed`: it has a place in the store. *stored: it is a session there. */
+static int open_in_place(struct cbx_service *service, struct cbx_opening *opening, bool placed,
+                         bool *stored, struct cbx_outcome *outcome, struct cbx_err *err)
 {
-    if (opening->id[0] == '\0') {
-        cbx_uuid_make(opening->id);
-    }
     cbx_service_now(opening->now);
     int failed = open_sandbox(service, opening, outcome, err);
     if (failed || outcome->verdict != CBX_ALLOW) {
         return failed;
     }
-    failed = store_session(service, opening, err);
+    failed = store_session(service, opening, placed, err);
+    *stored = !failed;
     if (!failed) { /* the executor closes a session that is not acknowledged */
         cbx_outcome_acknowledge(service->flow, outcome);
         trim_sessions(service);
@@ -275,13 +304,33 @@ static int open_in_place(struct cbx_service *service, struct cbx_opening *openin
     return failed;
 }
 
+/* The sessions of all replicas count. */
+static int open_shared(struct cbx_service *service, struct cbx_opening *opening,
+                       struct cbx_outcome *outcome, struct cbx_err *err)
+{
+    bool taken, stored = false;
+    int failed = cbx_shared_quotas_enter(service->shared_quotas, opening, &taken, err);
+    if (!failed) {
+        failed = open_in_place(service, opening, taken, &stored, outcome, err);
+    }
+    cbx_shared_quotas_leave(service->shared_quotas, opening, taken, stored);
+    return failed;
+}
+
 int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *opening,
                              struct cbx_outcome *outcome, struct cbx_err *err)
 {
+    bool stored;
+    if (opening->id[0] == '\0') {
+        cbx_uuid_make(opening->id);
+    }
+    if (service->shared_quotas != NULL) {
+        return open_shared(service, opening, outcome, err);
+    }
     size_t opening_now = cbx_quotas_opening(service->quotas, opening->principal);
     int failed = check_place(service, opening->principal, opening_now, err);
     if (!failed) {
-        failed = open_in_place(service, opening, outcome, err);
+        failed = open_in_place(service, opening, false, &stored, outcome, err);
     }
     cbx_quotas_opened(service->quotas, opening->principal);
     return failed;
