@@ -115,7 +115,7 @@ struct cbx_credentials {
     uid_t peer;
     /* origin by which the client reached the gateway, "http://127.0.0.1:8000"; NULL = not known */
     const char *origin;
-    /* true if another replica counted this request towards the quota of requests, which they share */
+    /* true if the replica that forwards this request has counted it */
     bool is_counted;
 };
 

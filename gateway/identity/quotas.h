@@ -44,7 +44,7 @@ void cbx_quotas_end(struct cbx_quotas *quotas, const char *principal);
 int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now_ms,
                    struct cbx_err *err);
 
-/* The check of cbx_quotas_run, of what is left of the quota of a row, whose use is counted elsewhere. */
+/* Does the check of cbx_quotas_run for a row whose use is counted elsewhere; `left_ms` is left. */
 int cbx_quotas_check_cpu(const char *principal, const struct cbx_principal *row, double left_ms,
                          struct cbx_err *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Quotas of principals over all replicas that share a database (front/store/store_use.h). Sessions,
- * runs, waiting executions and processor time are counted in the database. A thread tells the quotas
- * of requests how many replicas divide them. The limits of a principal are those of its row in this
+ * Quotas of principals over all replicas that share a database (store_use.h). Sessions, runs,
+ * waiting executions and processor time are counted in the database. A thread tells the quotas of
+ * requests how many replicas divide them. The limits of a principal are those of its row in this
  * replica's configuration. Nothing is granted while the database cannot be reached. */
 #ifndef CBX_GATEWAY_FRONT_SERVICE_SHARED_QUOTAS_H
 #define CBX_GATEWAY_FRONT_SERVICE_SHARED_QUOTAS_H
@@ -12,8 +12,8 @@
 
 struct cbx_shared_quotas;
 
-/* Counts the service's quotas in its store from now on, and sets service->shared_quotas. The store
- * has replicas (cbx_store_has_replicas), and service->quotas is set. Borrows the service. CBX_EIO. */
+/* Counts the service's quotas in its store from now on, and sets service->shared_quotas. Borrows
+ * the service, whose quotas are set and whose store has replicas (store_use.h). CBX_EIO. */
 int cbx_shared_quotas_begin(struct cbx_service *service, struct cbx_err *err);
 
 /* Starts the thread; false if it cannot be started. */

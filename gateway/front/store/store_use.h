@@ -43,8 +43,8 @@ int cbx_store_add_placed_session(struct cbx_store *store, const char *principal,
                                  const char *created_at, const char *policy, const json_t *options,
                                  struct cbx_err *err);
 
-/* Does what cbx_store_add_execution does, if fewer than `limit` executions of the principal have not
- * begun. CBX_EQUOTA if not; the caller writes the text. */
+/* Does what cbx_store_add_execution does, if fewer than `limit` executions of the principal have
+ * not begun. CBX_EQUOTA if not; the caller writes the text. */
 int cbx_store_add_waiting(struct cbx_store *store, const struct cbx_stored_execution *execution,
                           int64_t limit, struct cbx_err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Quotas over all replicas, as a front applies them: the replica a is real, but for its executor; of
- * the replica b there is only the store. */
+ * Quotas over all replicas, as a front applies them. The replica a is real, except for its
+ * executor; of the replica b there is only the store. */
 #include "gateway/front/service/shared_quotas.h"
 
 #include "gateway/database/database.h"
