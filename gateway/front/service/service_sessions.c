@@ -169,26 +169,28 @@ int cbx_service_describe_session(struct cbx_service *service, const char *princi
     return cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
 }
 
-int cbx_service_remove_closed(struct cbx_service *service, const char *principal, size_t *removed,
-                              struct cbx_err *err)
+int cbx_service_remove_closed(struct cbx_service *service, const char *principal, size_t *open,
+                              size_t *removed, struct cbx_err *err)
 {
     CBX_AUTO_JSON live = NULL;
     CBX_AUTO_JSON closed = json_array();
     size_t i;
     const json_t *id;
-    *removed = 0;
     unsigned number = cbx_takeover_number(service->takeover);
     int failed = cbx_service_list_sessions(service, principal, &live, closed, err);
     if (failed) {
         return failed;
     }
+    *open = json_array_size(live);
+    *removed = 0;
     if (number % 2 == 1 || cbx_takeover_number(service->takeover) != number) {
         return 0; /* sessions that are being taken over are stored, and not yet in the executor */
     }
     json_array_foreach(closed, i, id)
     {
-        *removed +=
-            cbx_store_remove_session(service->store, json_string_value(id), NULL) == 0 ? 1 : 0;
+        if (cbx_store_remove_session(service->store, json_string_value(id), NULL) == 0) {
+            (*removed)++;
+        }
     }
     return 0;
 }
@@ -199,27 +201,15 @@ int cbx_service_remove_closed(struct cbx_service *service, const char *principal
 static void trim_sessions(struct cbx_service *service)
 {
     enum { LEAST = 16 };
-    CBX_AUTO_JSON live = NULL;
-    CBX_AUTO_JSON closed = json_array();
-    size_t i;
-    const json_t *id;
+    size_t open, removed;
     int due = atomic_load(&service->sessions_open);
     due = due > LEAST ? due : LEAST;
     if (atomic_fetch_add(&service->sessions_opened, 1) + 1 != due) {
         return; /* the thread that completes the count does it */
     }
     atomic_store(&service->sessions_opened, 0);
-    unsigned number = cbx_takeover_number(service->takeover);
-    if (cbx_service_list_sessions(service, NULL, &live, closed, NULL) != 0) {
-        return;
-    }
-    if (number % 2 == 1 || cbx_takeover_number(service->takeover) != number) {
-        return; /* sessions that are being taken over are stored, and not yet in the executor */
-    }
-    atomic_store(&service->sessions_open, (int)json_array_size(live));
-    json_array_foreach(closed, i, id)
-    {
-        cbx_store_remove_session(service->store, json_string_value(id), NULL);
+    if (cbx_service_remove_closed(service, NULL, &open, &removed, NULL) == 0) {
+        atomic_store(&service->sessions_open, (int)open);
     }
 }
 

@@ -40,10 +40,11 @@ int cbx_service_close_session(struct cbx_service *service, const char *principal
 int cbx_service_list_sessions(struct cbx_service *service, const char *principal, json_t **out,
                               json_t *closed, struct cbx_err *err);
 
-/* Removes the rows of sessions that were closed because they were idle, or whose sandbox died: of
- * a principal, NULL = of all. *removed is their number. Errors of the executor and of the store. */
-int cbx_service_remove_closed(struct cbx_service *service, const char *principal, size_t *removed,
-                              struct cbx_err *err);
+/* Removes the rows of sessions that were closed because they were idle, or whose sandbox died: of a
+ * principal, NULL = of all. *open is the number of open sessions, *removed that of removed rows: 0
+ * during a takeover. Errors of the executor and of the store. */
+int cbx_service_remove_closed(struct cbx_service *service, const char *principal, size_t *open,
+                              size_t *removed, struct cbx_err *err);
 
 /* Lists at most `wanted` open sessions after a position (new reference). Rows of closed sessions
  * are skipped, so fewer items mean the end of the list. */

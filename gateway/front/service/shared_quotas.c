@@ -72,12 +72,12 @@ static int take_place(struct cbx_shared_quotas *shared, const struct cbx_opening
                       int64_t limit, struct cbx_err *err)
 {
     struct cbx_service *service = shared->service;
-    size_t removed = 0;
+    size_t open, removed;
     int failed = cbx_store_take_place(service->store, opening->principal, opening->id, limit, err);
     if (failed != CBX_EQUOTA) {
         return failed;
     }
-    int unknown = cbx_service_remove_closed(service, opening->principal, &removed, err);
+    int unknown = cbx_service_remove_closed(service, opening->principal, &open, &removed, err);
     if (unknown) {
         return unknown;
     }
@@ -229,9 +229,9 @@ static void drop_stray_places(struct cbx_shared_quotas *shared)
 /* Other replicas cannot ask the executor here which sessions have ended by themselves. */
 static void drop_closed(struct cbx_shared_quotas *shared)
 {
-    size_t stored = 0, removed = 0;
+    size_t stored = 0, open, removed;
     if (cbx_store_count_sessions(shared->service->store, NULL, &stored, NULL) == 0 && stored > 0) {
-        cbx_service_remove_closed(shared->service, NULL, &removed, NULL);
+        cbx_service_remove_closed(shared->service, NULL, &open, &removed, NULL);
     }
 }
 

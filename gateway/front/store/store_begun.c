@@ -77,11 +77,13 @@ int cbx_store_begin_execution(struct cbx_store *store, const char *id, uint64_t 
     pthread_mutex_lock(&store->lock);
     /* other replicas, which may take the row over or count it, do not read the file */
     bool writes_row = store->begun_fd < 0 || store->claimed || store->shares_use;
-    int failed;
-    if (!writes_row) {
-        failed = append_begun(store, line, (size_t)len, err);
-    } else {
+    bool writes_file = store->begun_fd >= 0 && !store->claimed;
+    int failed = CBX_EIO;
+    if (writes_row) {
         failed = merge_line(store, line, err);
+    }
+    if (failed && writes_file) { /* a run that began must be known as such after a restart */
+        failed = append_begun(store, line, (size_t)len, err);
     }
     pthread_mutex_unlock(&store->lock);
     return failed;

@@ -312,6 +312,25 @@ static void processor_time_is_one_bucket_and_an_execution_is_charged_once(void *
     close_all(&r);
 }
 
+/* A gateway that is killed meanwhile must not begin the run again. */
+static void a_beginning_that_the_database_does_not_take_is_in_the_list_of_this_host(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct cbx_err err;
+    begin(&rig, 10);
+    assert_int_equal(cbx_store_share_use(rig.store, &err), 0);
+    add(&rig, FIRST, "2026");
+    ask_number(&rig, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                     " WHERE datname=current_database() AND pid<>pg_backend_pid()");
+    assert_int_equal(cbx_store_begin_execution(rig.store, FIRST, 7, &err), 0);
+    assert_int_equal(ask_number(&rig, "SELECT begun FROM executions"), 0);
+    reopen(&rig, 10);
+    CBX_AUTO_JSON rows = running(&rig);
+    assert_row(rows, 0, "1", "7");
+    end(&rig);
+}
+
 static void a_database_that_is_away_gives_no_place(void **state)
 {
     (void)state;
@@ -342,6 +361,7 @@ int main(void)
         cmocka_unit_test(executions_of_all_replicas_wait_until_they_begin),
         cmocka_unit_test(a_run_has_its_place_until_it_ends_and_after_a_takeover),
         cmocka_unit_test(processor_time_is_one_bucket_and_an_execution_is_charged_once),
+        cmocka_unit_test(a_beginning_that_the_database_does_not_take_is_in_the_list_of_this_host),
         cmocka_unit_test(a_database_that_is_away_gives_no_place),
     };
     struct cluster cluster;
