@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Serves the calls of executor.def except runs (executor_run.c) and what is done in a session
+ * Serves the calls of executor.def except runs (executor_submit.c) and what is done in a session
  * without a run (requests_idle.c). Each call has a function serve_NAME; its row determines its
  * preparation and dispatch. */
 #include "docker/kernel_names.h"
