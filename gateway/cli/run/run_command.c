@@ -323,55 +323,76 @@ static int carry_out(struct cbx_flow *flow, const struct cbx_words *with,
     return cbx_review(flow, request, sink, outcome, err);
 }
 
-static int run_program(const struct cbx_options *options, const struct cbx_run_program *program,
-                       struct cbx_flow *flow)
+/* Opens the streams for the program's output, and catches SIGINT for it. End it with done_output. */
+static void init_output(struct output *o, const struct cbx_options *options,
+                        const struct cbx_run_program *program, struct cbx_flow *flow,
+                        struct cbx_str principal)
 {
-    struct cbx_err err = { 0 };
-    char principal[32];
-    umask(options->umask); /* this process writes only files of the program, for the caller */
-    snprintf(principal, sizeof(principal), "uid:%u", (unsigned)program->user);
-    bool from_stdin = strcmp(program->path, "-") == 0;
-    const char *name = from_stdin ? "codebox" : program->name;
-    size_t stem = strcspn(name, ".");
-    CBX_AUTO_DONE(outcome) outcome = { 0 };
-    CBX_AUTO(run_input)
-    input = cbx_run_input_new(flow, cbx_str_of(principal), from_stdin ? -1 : STDIN_FILENO);
-    bool feeds = !from_stdin && cbx_run_feed_takes(STDIN_FILENO, &err);
-    if (err.code != 0) {
-        return cbx_cli_fail(&err);
-    }
-    CBX_AUTO(run_feed) feed = cbx_run_feed_new(flow, cbx_str_of(principal), STDIN_FILENO);
-    struct output output = { .is_cell = strcmp(program->language, "ipython") == 0,
-                             .input = input,
-                             .feed = feeds ? feed : NULL,
-                             .outcome = &outcome,
-                             .out = open_stream(STDOUT_FILENO),
-                             .err = open_stream(STDERR_FILENO) };
-    cbx_buf_init(&output.errors, 3 * CBX_ADVICE_READ_BYTES);
-    cbx_run_files_init(&output.files, options->output,
-                       cbx_str_sub(cbx_str_of(name), 0, stem > 0 ? stem : strlen(name)));
-    output.interrupt =
-        (struct cbx_run_interrupt){ .flow = flow, .principal = cbx_str_of(principal) };
+    struct cbx_str name = cbx_str_of(strcmp(program->path, "-") == 0 ? "codebox" : program->name);
+    size_t stem = strcspn(name.p, ".");
+    o->is_cell = strcmp(program->language, "ipython") == 0;
+    o->out = open_stream(STDOUT_FILENO);
+    o->err = open_stream(STDERR_FILENO);
+    cbx_buf_init(&o->errors, 3 * CBX_ADVICE_READ_BYTES);
+    cbx_run_files_init(&o->files, options->output,
+                       cbx_str_sub(name, 0, stem > 0 ? stem : name.len));
+    o->interrupt = (struct cbx_run_interrupt){ .flow = flow, .principal = principal };
     cbx_run_interrupt_catch();
-    struct cbx_sink sink = { .event = take_event, .cancelled = is_interrupted, .context = &output };
-    CBX_AUTO_DONE(asked) asked = cbx_asked_nothing;
-    asked.arguments = json_incref(program->arguments);
-    asked.mounts = json_incref((json_t *)(uintptr_t)flow->mounts);
-    struct cbx_request request = {
+}
+
+static void done_output(struct output *o)
+{
+    cbx_run_files_done(&o->files);
+    cbx_buf_done(&o->errors);
+}
+
+/* The request of a run with this output; borrows everything. */
+static struct cbx_request describe_request(const struct cbx_run_program *program,
+                                           struct cbx_str principal, const struct cbx_asked *asked,
+                                           struct output *output)
+{
+    bool feeds = output->feed != NULL;
+    return (struct cbx_request){
         .subject = { .action = CBX_ACTION_RUN,
                      .language = cbx_str_of(program->language),
-                     .principal = cbx_str_of(principal),
+                     .principal = principal,
                      .session = CBX_STR(""),
                      .origin = CBX_STR("run"),
                      .file_name = cbx_str_of(program->name),
-                     .asked = &asked },
+                     .asked = asked },
         .source = cbx_buf_str(&program->source),
         .options = { .interactive = !feeds,
                      .has_input = feeds,
                      .streams = feeds,
                      .note = note_run,
-                     .context = &output },
+                     .context = output },
     };
+}
+
+static int run_program(const struct cbx_options *options, const struct cbx_run_program *program,
+                       struct cbx_flow *flow)
+{
+    struct cbx_err err = { 0 };
+    char uid[32];
+    umask(options->umask); /* this process writes only files of the program, for the caller */
+    snprintf(uid, sizeof(uid), "uid:%u", (unsigned)program->user);
+    struct cbx_str principal = cbx_str_of(uid);
+    bool from_stdin = strcmp(program->path, "-") == 0;
+    CBX_AUTO_DONE(outcome) outcome = { 0 };
+    CBX_AUTO(run_input)
+    input = cbx_run_input_new(flow, principal, from_stdin ? -1 : STDIN_FILENO);
+    bool feeds = !from_stdin && cbx_run_feed_takes(STDIN_FILENO, &err);
+    if (err.code != 0) {
+        return cbx_cli_fail(&err);
+    }
+    CBX_AUTO(run_feed) feed = cbx_run_feed_new(flow, principal, STDIN_FILENO);
+    struct output output = { .input = input, .feed = feeds ? feed : NULL, .outcome = &outcome };
+    init_output(&output, options, program, flow, principal);
+    struct cbx_sink sink = { .event = take_event, .cancelled = is_interrupted, .context = &output };
+    CBX_AUTO_DONE(asked) asked = cbx_asked_nothing;
+    asked.arguments = json_incref(program->arguments);
+    asked.mounts = json_incref((json_t *)(uintptr_t)flow->mounts);
+    struct cbx_request request = describe_request(program, principal, &asked, &output);
     CBX_AUTO_DONE(run_workspace) workspace;
     cbx_run_workspace_init(&workspace, flow, &program->uploads, &request);
     int failed =
@@ -383,12 +404,11 @@ static int run_program(const struct cbx_options *options, const struct cbx_run_p
         failed = unread;
     }
     if (!failed) {
-        status = report_outcome(program, &output, &workspace, cbx_str_of(principal));
+        status = report_outcome(program, &output, &workspace, principal);
     } else if (!interrupted) {
         status = cbx_cli_fail(&err);
     }
-    cbx_run_files_done(&output.files);
-    cbx_buf_done(&output.errors);
+    done_output(&output);
     if (interrupted && (failed || status != 0)) {
         return 128 + SIGINT; /* the exit status of shells */
     }
