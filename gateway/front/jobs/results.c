@@ -121,18 +121,18 @@ static void add_advice(json_t *results, const json_t *items, const struct cbx_ou
     }
 }
 
-json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx_flow *flow,
-                    const struct cbx_err *err)
+/* Divides the events into output, files and refusals. */
+static void divide(json_t *items, json_t *output, json_t *files, json_t *blocked)
 {
-    json_t *output = json_array(), *files = json_array(), *blocked = json_array();
     size_t i;
     json_t *item;
     json_array_foreach(items, i, item)
     {
-        if (strcmp(json_string_value(json_object_get(item, "kind")), "blocked") == 0) {
+        const char *kind = json_string_value(json_object_get(item, "kind"));
+        if (strcmp(kind, "blocked") == 0) {
             json_object_del(item, "kind");
             json_array_append(blocked, item);
-        } else if (strcmp(json_string_value(json_object_get(item, "kind")), "file") == 0) {
+        } else if (strcmp(kind, "file") == 0) {
             const char *path = json_string_value(json_object_get(item, "path"));
             json_array_append_new(files,
                                   json_pack("{s:O,s:O,s:s}", "path", json_object_get(item, "path"),
@@ -142,15 +142,27 @@ json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx
             json_array_append(output, item);
         }
     }
+}
+
+/* A number that is known, or null. New reference. */
+static json_t *known(bool is_known, int64_t number)
+{
+    return is_known ? json_integer((json_int_t)number) : json_null();
+}
+
+json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx_flow *flow,
+                    const struct cbx_err *err)
+{
+    json_t *output = json_array(), *files = json_array(), *blocked = json_array();
+    divide(items, output, files, blocked);
     const struct cbx_result *r = &outcome->result;
-    json_t *error =
-        outcome->ran && err->code == 0 ? describe_error(r) : cbx_json_text(cbx_str_of(err->text));
+    bool ran = outcome->ran && err->code == 0;
+    json_t *error = ran ? describe_error(r) : cbx_json_text(cbx_str_of(err->text));
     json_t *results = json_object();
     json_object_set_new(results, "outcome", json_string(cbx_run_status_name(r->status)));
     json_object_set_new(results, "exit_code",
-                        r->exit_code >= 0 && outcome->ran ? json_integer(r->exit_code)
-                                                          : json_null());
-    json_object_set_new(results, "signal", r->signal > 0 ? json_integer(r->signal) : json_null());
+                        known(r->exit_code >= 0 && outcome->ran, r->exit_code));
+    json_object_set_new(results, "signal", known(r->signal > 0, r->signal));
     json_object_set_new(results, "error", error);
     json_object_set_new(results, "output", output);
     json_object_set_new(results, "files", files);
@@ -165,8 +177,7 @@ json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx
     json_object_set_new(results, "session_restarted", json_boolean(r->session_restarted));
     json_object_set_new(results, "decision", json_string(outcome->id));
     json_object_set_new(results, "audit_seq",
-                        outcome->audit_seq > 0 ? json_integer((json_int_t)outcome->audit_seq)
-                                               : json_null());
+                        known(outcome->audit_seq > 0, (int64_t)outcome->audit_seq));
     if (r->has_input) {
         char hex[CBX_SHA256_HEX + 1];
         cbx_sha256_hex(&r->input_sha256, hex);
@@ -175,7 +186,7 @@ json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx
             json_pack("{s:I,s:s}", "size", (json_int_t)r->input_bytes, "sha256", hex));
     }
     cbx_relaxed_warn(outcome->decision, results);
-    if (outcome->ran && err->code == 0) {
+    if (ran) {
         add_advice(results, items, outcome, flow);
     }
     return results;
