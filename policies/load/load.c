@@ -207,64 +207,80 @@ static int check_chain(struct loader *l, const struct chain *chain)
     return 0;
 }
 
+/* The place of a policy: a file, or a preset. */
+struct origin {
+    char path[PATH_MAX], beside[PATH_MAX];
+    const char *folder; /* folder of the files that it extends, in `beside`; NULL for a preset */
+    struct cbx_str text;
+    const struct cbx_preset *preset; /* NULL for a file */
+};
+
+/* Reads the file of this name, relative to the folder. */
+static int open_file(struct loader *l, const char *name, const char *folder, struct origin *out)
+{
+    if (folder == NULL) {
+        return cbx_fail(l->err, CBX_EPOLICY,
+                        "a policy without a file of its own extends only presets, not '%s'", name);
+    }
+    bool relative = name[0] != '/' && folder[0] != '\0';
+    int n = snprintf(out->path, sizeof(out->path), "%s%s%s", relative ? folder : "",
+                     relative ? "/" : "", name);
+    if (n >= (int)sizeof(out->path)) {
+        return cbx_fail(l->err, CBX_ETOOBIG, "the path of the policy is too long");
+    }
+    snprintf(out->beside, sizeof(out->beside), "%s", out->path);
+    char *slash = strrchr(out->beside, '/');
+    if (slash != NULL) {
+        *(slash == out->beside ? slash + 1 : slash) = '\0';
+    } else {
+        out->beside[0] = '\0';
+    }
+    out->folder = out->beside;
+    return read_file(l, out->path, &out->text);
+}
+
+static int open_preset(struct loader *l, const char *name, struct origin *out)
+{
+    out->preset = find_preset(name);
+    if (out->preset == NULL) {
+        return fail_unknown_preset(l, name);
+    }
+    out->text = (struct cbx_str){ .p = out->preset->begin,
+                                  .len = (size_t)(out->preset->end - out->preset->begin) };
+    snprintf(out->path, sizeof(out->path), "%s", name);
+    return 0;
+}
+
 static int load_draft(struct loader *l, const char *name, const char *folder,
                       const struct chain *up, struct cbx_image *out)
 {
-    char path[PATH_MAX], beside[PATH_MAX];
-    struct cbx_str text;
-    const struct cbx_preset *preset = NULL;
-    int failed = 0;
+    struct origin from;
+    from.folder = NULL;
+    from.preset = NULL;
+    int failed;
     if (is_path(name)) {
-        if (folder == NULL) {
-            return cbx_fail(l->err, CBX_EPOLICY,
-                            "a policy without a file of its own extends only presets, not '%s'",
-                            name);
-        }
-        bool relative = name[0] != '/' && folder[0] != '\0';
-        int n = snprintf(path, sizeof(path), "%s%s%s", relative ? folder : "", relative ? "/" : "",
-                         name);
-        if (n >= (int)sizeof(path)) {
-            failed = cbx_fail(l->err, CBX_ETOOBIG, "the path of the policy is too long");
-        } else {
-            failed = read_file(l, path, &text);
-        }
-        snprintf(beside, sizeof(beside), "%s", path);
-        char *slash = strrchr(beside, '/');
-        if (slash != NULL) {
-            *(slash == beside ? slash + 1 : slash) = '\0';
-            folder = beside;
-        } else {
-            beside[0] = '\0';
-            folder = "";
-        }
+        failed = open_file(l, name, folder, &from);
     } else {
-        preset = find_preset(name);
-        if (preset == NULL) {
-            failed = fail_unknown_preset(l, name);
-        }
-        text = preset != NULL ? (struct cbx_str){ .p = preset->begin,
-                                                  .len = (size_t)(preset->end - preset->begin) }
-                              : (struct cbx_str){ 0 };
-        snprintf(path, sizeof(path), "%s", name);
-        folder = NULL;
+        failed = open_preset(l, name, &from);
     }
-    struct chain chain = { .name = path, .up = up, .depth = up != NULL ? up->depth + 1 : 0 };
     if (failed) {
         return failed;
     }
+    struct chain chain = { .name = from.path, .up = up, .depth = up != NULL ? up->depth + 1 : 0 };
     failed = check_chain(l, &chain);
     if (failed) {
         return failed;
     }
+    const struct cbx_preset *preset = from.preset;
     if (preset != NULL && preset->image_begin != NULL && !l->from_source) {
         struct cbx_str image = { .p = preset->image_begin,
                                  .len = (size_t)(preset->image_end - preset->image_begin) };
         return cbx_image_read(image, l->arena, out, l->err);
     }
-    failed = parse_draft(l, text, folder, &chain, &out->draft);
+    failed = parse_draft(l, from.text, from.folder, &chain, &out->draft);
     /* Line and column are places in the innermost file: the outer files are not named. */
     if (failed && l->err != NULL && strncmp(l->err->text, "policy ", 7) != 0) {
-        cbx_wrap(l->err, "policy '%s'", path);
+        cbx_wrap(l->err, "policy '%s'", from.path);
     }
     return failed;
 }
