@@ -186,6 +186,37 @@ static bool is_wrapper(const struct cbx_c_macro *macro, size_t at)
     return macro->variadic && cbx_c_is(&macro->body.items[at], "__VA_OPT__");
 }
 
+static void push_all(struct cbx_c_reader *r, struct cbx_c_tokens *out,
+                     const struct cbx_c_tokens *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        cbx_c_push(r->arena, out, from->items[i]);
+    }
+}
+
+/* Appends what a##b gives, where ## is the item `at` of the body and b the one after it. */
+static void paste_next(struct cbx_c_reader *r, const struct cbx_c_macro *macro, struct arguments *a,
+                       size_t at, const struct cbx_c_token *use, struct cbx_c_tokens *out)
+{
+    struct cbx_c_token right = macro->body.items[at + 1];
+    right.start = use->start;
+    right.end = use->end;
+    struct cbx_c_tokens one = { .items = &right, .count = 1 };
+    int other = find_parameter(macro, &right);
+    const struct cbx_c_tokens *operand = other >= 0 ? &a->items[other].tokens : &one;
+    bool comma = out->count > 0 && cbx_c_is(&out->items[out->count - 1], ",") && other >= 0 &&
+                 macro->variadic;
+    if (comma && operand->count == 0) {
+        out->count--; /* , ##__VA_ARGS__ with no arguments */
+    } else if (comma) {
+        push_all(r, out, expanded(r, a, (uint32_t)other));
+    } else { /* paste() needs to know if the left argument was empty */
+        int left = find_parameter(macro, &macro->body.items[at - 1]);
+        bool empty = left >= 0 && a->items[left].tokens.count == 0;
+        paste(r, macro, out, operand, empty ? out->count : 0);
+    }
+}
+
 static void substitute(struct cbx_c_reader *r, const struct cbx_c_macro *macro, struct arguments *a,
                        const struct cbx_c_token *use, struct cbx_c_tokens *out)
 {
@@ -202,47 +233,20 @@ static void substitute(struct cbx_c_reader *r, const struct cbx_c_macro *macro, 
         }
         if (macro->function && cbx_c_is(&token, "#") && next != NULL &&
             find_parameter(macro, next) >= 0) {
-            cbx_c_push(r->arena, out,
-                       make_string(r, &a->items[find_parameter(macro, next)].tokens, &token));
+            const struct argument *spelled = &a->items[find_parameter(macro, next)];
+            cbx_c_push(r->arena, out, make_string(r, &spelled->tokens, &token));
             i++;
-            continue;
-        }
-        struct cbx_c_tokens one = { .items = &token, .count = 1 };
-        if (cbx_c_is(&token, "##") && i > 0 && next != NULL) {
-            struct cbx_c_token right = *next;
-            right.start = use->start;
-            right.end = use->end;
-            int other = find_parameter(macro, next);
-            const struct cbx_c_tokens *operand = &one;
-            one.items = &right;
-            operand = other >= 0 ? &a->items[other].tokens : operand;
-            bool comma = out->count > 0 && cbx_c_is(&out->items[out->count - 1], ",") &&
-                         other >= 0 && macro->variadic;
-            if (comma && operand->count == 0) {
-                out->count--; /* , ##__VA_ARGS__ with no arguments */
-            } else if (comma) {
-                const struct cbx_c_tokens *full = expanded(r, a, (uint32_t)other);
-                for (size_t k = 0; k < full->count; k++) {
-                    cbx_c_push(r->arena, out, full->items[k]);
-                }
-            } else { /* paste() needs to know if the left argument was empty */
-                int left = find_parameter(macro, &body->items[i - 1]);
-                bool empty = left >= 0 && a->items[left].tokens.count == 0;
-                paste(r, macro, out, operand, empty ? out->count : 0);
-            }
+        } else if (cbx_c_is(&token, "##") && i > 0 && next != NULL) {
+            paste_next(r, macro, a, i, use, out);
             i++;
-            continue;
-        }
-        if (parameter < 0) {
+        } else if (parameter < 0) {
             cbx_c_push(r->arena, out, token);
-            continue;
-        }
-        const struct cbx_c_tokens *argument = cbx_c_is(next, "##")
-                                                  ? &a->items[parameter].tokens
-                                                  : expanded(r, a, (uint32_t)parameter);
-        for (size_t k = 0; k < argument->count; k++) {
-            r->steps++;
-            cbx_c_push(r->arena, out, argument->items[k]);
+        } else {
+            const struct cbx_c_tokens *argument = cbx_c_is(next, "##")
+                                                      ? &a->items[parameter].tokens
+                                                      : expanded(r, a, (uint32_t)parameter);
+            r->steps += argument->count;
+            push_all(r, out, argument);
         }
     }
 }
