@@ -316,6 +316,15 @@ static void compare_image(struct diff *d, const char *language, struct cbx_str a
     }
 }
 
+/* A setting that only allows more or less; `allows`: more than before. */
+static void compare_flag(struct diff *d, const char *text, bool before, bool after, bool allows)
+{
+    if (before != after) {
+        cbx_buf_add_cstr(&d->text, text);
+        tell(d, allows);
+    }
+}
+
 void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
                      void (*to)(void *context, const struct cbx_policy_difference *difference),
                      void *context)
@@ -356,20 +365,13 @@ void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
         snprintf(what, sizeof(what), "guard, %s:", name);
         compare_names(&d, what, at(x, "guard", name), at(y, "guard", name), order);
     }
-    if (a->four_eyes != b->four_eyes) {
-        cbx_buf_add_cstr(&d.text, "approvals of one's own runs");
-        tell(&d, a->four_eyes);
-    }
-    if (a->guard.ends_run != b->guard.ends_run) {
-        cbx_buf_add_cstr(&d.text, "runs that go on after a refusal");
-        tell(&d, a->guard.ends_run);
-    }
+    compare_flag(&d, "approvals of one's own runs", a->four_eyes, b->four_eyes, a->four_eyes);
+    compare_flag(&d, "runs that go on after a refusal", a->guard.ends_run, b->guard.ends_run,
+                 a->guard.ends_run);
     compare_lists(&d, "exceptions:", json_object_get(x, "exceptions"),
                   json_object_get(y, "exceptions"), true);
-    if (a->inline_suppressions != b->inline_suppressions) {
-        cbx_buf_add_cstr(&d.text, "suppressions in the source, for codebox-lint");
-        tell(&d, b->inline_suppressions);
-    }
+    compare_flag(&d, "suppressions in the source, for codebox-lint", a->inline_suppressions,
+                 b->inline_suppressions, b->inline_suppressions);
     compare_image(&d, "Python", a->images.python, b->images.python);
     compare_image(&d, "JavaScript", a->images.javascript, b->images.javascript);
     compare_limits(&d, x, y);
