@@ -167,6 +167,40 @@ static bool have_dependencies(struct cbx_rest_call *call, const struct body *bod
     return true;
 }
 
+/* Joins the session of the request, or takes policy and language for a one-shot. False: the
+ * response is made. */
+static bool choose_session(struct cbx_rest_call *call, const struct body *body,
+                           const char *language, struct cbx_job *job)
+{
+    struct cbx_err err = { 0 };
+    const struct cbx_asked *asked = &job->asked;
+    if (body->session.len == 0) {
+        struct cbx_str policy;
+        if (!cbx_rest_policy(call, body->policy, &policy)) {
+            return false;
+        }
+        cbx_buf_add(&job->policy, policy);
+        snprintf(job->language, sizeof(job->language), "%s", language);
+        return true;
+    }
+    if (asked->environment != NULL || asked->mounts != NULL) {
+        cbx_fail(&err, CBX_EINVAL, "'%s' is set when a session is opened, not for one of its runs",
+                 asked->mounts != NULL ? "mounts" : "environment");
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    if (!cbx_rest_find_session(call, job, body->session)) {
+        return false;
+    }
+    if (body->language.len > 0 && strcmp(job->language, language) != 0) {
+        cbx_fail(&err, CBX_EINVAL, "language is '%.*s', this session runs %s",
+                 CBX_STR_SHOWN(body->language), job->language);
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    return true;
+}
+
 static bool read_job(struct cbx_rest_call *call, const struct body *body, struct cbx_job *job)
 {
     struct cbx_err err = { 0 };
@@ -182,29 +216,7 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
     /* joining a session sets the limits of the job */
     struct cbx_limits requested = job->asked.limits;
     cbx_buf_add(&job->source, body->code);
-    const struct cbx_asked *asked = &job->asked;
-    if (body->session.len > 0 && (asked->environment != NULL || asked->mounts != NULL)) {
-        cbx_fail(&err, CBX_EINVAL, "'%s' is set when a session is opened, not for one of its runs",
-                 asked->mounts != NULL ? "mounts" : "environment");
-        cbx_rest_fail(call, 0, &err);
-        return false;
-    }
-    if (body->session.len == 0) {
-        struct cbx_str policy;
-        if (!cbx_rest_policy(call, body->policy, &policy)) {
-            return false;
-        }
-        cbx_buf_add(&job->policy, policy);
-        snprintf(job->language, sizeof(job->language), "%s", language);
-    } else if (!cbx_rest_find_session(call, job, body->session)) {
-        return false;
-    } else if (body->language.len > 0 && strcmp(job->language, language) != 0) {
-        cbx_fail(&err, CBX_EINVAL, "language is '%.*s', this session runs %s",
-                 CBX_STR_SHOWN(body->language), job->language);
-        cbx_rest_fail(call, 0, &err);
-        return false;
-    }
-    if (!have_dependencies(call, body, job)) {
+    if (!choose_session(call, body, language, job) || !have_dependencies(call, body, job)) {
         return false;
     }
     cbx_limits_tighten(&job->asked.limits, &requested);
