@@ -206,6 +206,31 @@ static long write_root(void *context)
     return open(context, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 }
 
+static void walk_folders(void)
+{
+    static const struct {
+        const char *name, *root;
+        void (*look)(struct walk *, const struct stat *);
+        bool skip_processes, stay;
+    } rows[] = {
+        { "setuid-and-file-capabilities", "/", look_for_privilege, false, true },
+        { "writable-in-root", "/", look_for_writable, false, true },
+        { "writable-in-proc", "/proc", look_for_writable, true, false },
+        { "writable-in-sys", "/sys", look_for_writable, false, false },
+        { "devices", "/dev", look_for_devices, false, false },
+        { "engine-sockets-run", "/run", look_for_sockets, true, false },
+        { "engine-sockets-root", "/", look_for_sockets, false, true },
+        { "cgroup-controls", "/sys/fs/cgroup", look_for_cgroup_controls, false, false },
+    };
+    static struct walk w;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        w = (struct walk){ .look = rows[i].look,
+                           .skip_processes = rows[i].skip_processes,
+                           .stay = rows[i].stay };
+        walk_and_say(rows[i].name, rows[i].root, &w);
+    }
+}
+
 void cbx_probe_files(void)
 {
     static const char *const masked[] = { "/proc/kcore",       "/proc/keys",
@@ -245,21 +270,5 @@ void cbx_probe_files(void)
         int result = cbx_attempt_run(write_root, (void *)(uintptr_t)folders[i]);
         cbx_attempt_report_if(result != 0, name, "%s", cbx_result_text(result));
     }
-    static struct walk w;
-    w = (struct walk){ .look = look_for_privilege, .stay = true };
-    walk_and_say("setuid-and-file-capabilities", "/", &w);
-    w = (struct walk){ .look = look_for_writable, .stay = true };
-    walk_and_say("writable-in-root", "/", &w);
-    w = (struct walk){ .look = look_for_writable, .skip_processes = true };
-    walk_and_say("writable-in-proc", "/proc", &w);
-    w = (struct walk){ .look = look_for_writable };
-    walk_and_say("writable-in-sys", "/sys", &w);
-    w = (struct walk){ .look = look_for_devices };
-    walk_and_say("devices", "/dev", &w);
-    w = (struct walk){ .look = look_for_sockets, .skip_processes = true };
-    walk_and_say("engine-sockets-run", "/run", &w);
-    w = (struct walk){ .look = look_for_sockets, .stay = true };
-    walk_and_say("engine-sockets-root", "/", &w);
-    w = (struct walk){ .look = look_for_cgroup_controls };
-    walk_and_say("cgroup-controls", "/sys/fs/cgroup", &w);
+    walk_folders();
 }
