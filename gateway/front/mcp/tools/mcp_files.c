@@ -176,34 +176,40 @@ static int decode(struct cbx_str base64, struct cbx_buf *out, struct cbx_err *er
     return 0;
 }
 
+enum { SESSION_BYTES = 65 };
+
+/* Reads the session, the path in the workspace and the bytes of a file that a call writes. */
+static int read_written(const struct cbx_tool_arguments *arguments, char session[SESSION_BYTES],
+                        struct cbx_buf *path, struct cbx_buf *bytes, struct cbx_err *err)
+{
+    struct cbx_str name = arguments->path;
+    name = cbx_str_starts(name, CBX_STR("/workspace/")) ? cbx_str_sub(name, 11, name.len) : name;
+    snprintf(session, SESSION_BYTES, "%.*s", CBX_STR_ARG(arguments->session));
+    cbx_buf_add(path, name);
+    if ((arguments->text.p == NULL) == (arguments->base64.p == NULL)) {
+        return cbx_fail(err, CBX_EINVAL, "give one of 'text' and 'base64'");
+    }
+    if (path->len == 0 || strlen(path->p) != name.len ||
+        strlen(session) != arguments->session.len) {
+        return cbx_fail(err, CBX_EINVAL, "'path' and 'session' have characters, and no NUL");
+    }
+    if (arguments->text.p != NULL) {
+        return cbx_buf_add(bytes, arguments->text);
+    }
+    return decode(arguments->base64, bytes, err);
+}
+
 json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
                             const struct cbx_tool_arguments *arguments)
 {
     struct cbx_err err = { 0 };
-    char session[65];
+    char session[SESSION_BYTES];
     CBX_AUTO_DONE(buf) path;
     CBX_AUTO_DONE(outcome) denial = { 0 };
     CBX_AUTO_DONE(buf) bytes;
     cbx_buf_init(&bytes, FILE_MAX);
     cbx_buf_init(&path, CBX_PATH_MAX);
-    struct cbx_str name = arguments->path;
-    name = cbx_str_starts(name, CBX_STR("/workspace/")) ? cbx_str_sub(name, 11, name.len) : name;
-    snprintf(session, sizeof(session), "%.*s", CBX_STR_ARG(arguments->session));
-    cbx_buf_add(&path, name);
-    int failed = 0;
-    if ((arguments->text.p == NULL) == (arguments->base64.p == NULL)) {
-        failed = cbx_fail(&err, CBX_EINVAL, "give one of 'text' and 'base64'");
-    } else if (path.len == 0 || strlen(path.p) != name.len ||
-               strlen(session) != arguments->session.len) {
-        failed = cbx_fail(&err, CBX_EINVAL, "'path' and 'session' have characters, and no NUL");
-    }
-    if (!failed) {
-        if (arguments->text.p != NULL) {
-            failed = cbx_buf_add(&bytes, arguments->text);
-        } else {
-            failed = decode(arguments->base64, &bytes, &err);
-        }
-    }
+    int failed = read_written(arguments, session, &path, &bytes, &err);
     if (!failed) {
         failed =
             cbx_service_put_file(call->mcp->service, cbx_mcp_caller(call->peer)->principal, session,
