@@ -247,6 +247,16 @@ static int check_coverage(const struct cbx_lint_skips *skips, bool told)
     return 2;
 }
 
+/* Prints the beginning of the report. */
+static void begin_report(const struct cbx_lint *lint, struct cbx_buf *text)
+{
+    if (lint->format->begin != NULL) {
+        lint->format->begin(&lint->report, text);
+    }
+    print(text);
+    cbx_buf_reset(text);
+}
+
 static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *lint,
                       struct cbx_lint_paths *paths, unsigned jobs, struct cbx_err *err)
 {
@@ -261,11 +271,7 @@ static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *l
                                          .next_ms = cbx_clock_ms() + PROGRESS_AFTER_MS };
     bool reports = lint->stage == CBX_STAGE_REPORT;
     if (reports) {
-        if (lint->format->begin != NULL) {
-            lint->format->begin(&lint->report, &text);
-        }
-        print(&text);
-        cbx_buf_reset(&text);
+        begin_report(lint, &text);
     }
     struct cbx_lint_run run = { .lint = lint,
                                 .paths = paths,
@@ -282,10 +288,8 @@ static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *l
     output.totals.failures = failures;
     output.totals.gone =
         lint->baseline != NULL ? cbx_baseline_gone(lint->baseline, is_in_scope, &scope) : 0;
-    if (reports) {
-        if (lint->format->end != NULL) {
-            lint->format->end(&lint->report, &output.totals, &text);
-        }
+    if (reports && lint->format->end != NULL) {
+        lint->format->end(&lint->report, &output.totals, &text);
     }
     int status = print(&text);
     bool summary = reports && !o->quiet && lint->format != &cbx_report_as_json;
