@@ -188,8 +188,8 @@ static void collect_shift(struct cbx_shell_collector *c, uint32_t at)
     }
 }
 
-/* Records what one word of a command assigns. `seen`: the effects of the words before it and, for -v
- * of printf, ASSIGNS. `*printed`: the variable that printf assigns. */
+/* Records what one word of a command assigns. `seen`: the effects of the words before it and, for
+ * -v of printf, ASSIGNS. `*printed`: the variable that printf assigns. */
 static void collect_word(struct cbx_shell_collector *c, TSNode child,
                          const struct cbx_shell_text *word, unsigned *seen,
                          struct cbx_shell_name **printed, uint32_t at)

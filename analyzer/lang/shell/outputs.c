@@ -436,8 +436,8 @@ static unsigned of_declaration(TSNode node)
 
 enum form { COMMAND, PIPELINE, REDIRECTED, DECLARATION, COMPOUND, SILENT, OTHER };
 
-/* Returns how the output of a node is found: SILENT has none, COMPOUND has that of the statements in
- * the node. */
+/* Returns how the output of a node is found: SILENT has none, COMPOUND has that of the statements
+ * in the node. */
 static enum form form_of(TSNode node)
 {
     static const struct {

@@ -323,7 +323,7 @@ static int carry_out(struct cbx_flow *flow, const struct cbx_words *with,
     return cbx_review(flow, request, sink, outcome, err);
 }
 
-/* Opens the streams for the program's output, and catches SIGINT for it. End it with done_output. */
+/* Opens the streams for the program's output, and catches SIGINT for it. End with done_output. */
 static void init_output(struct output *o, const struct cbx_options *options,
                         const struct cbx_run_program *program, struct cbx_flow *flow,
                         struct cbx_str principal)
