@@ -506,10 +506,12 @@ async function begin(run, code) {
   try {
     const value = await evaluate(isTypeScript ? removeTypes(code, run) : code, run.file);
     if (run !== current) return;
-    if (value !== undefined) sendBundle('R', bundleOf(value));
+    const bundle = value !== undefined ? bundleOf(value) : undefined;
+    // Before the value is sent: whoever reads it may interrupt the run at once.
+    run.isEvaluated = true;
+    if (bundle !== undefined) sendBundle('R', bundle);
     // As under node, the program ends when the event loop is empty: pending timers and promises
     // belong to the program. The watcher must not keep the loop alive.
-    run.isEvaluated = true;
     unref();
   } catch (error) {
     fail(run, error);
