@@ -22,7 +22,9 @@ struct cbx_execution {
 };
 
 /* Executes what the permit allows, records its outcome and sends it to the client: the result, or
- * the error, which is returned. Waits for the turn in the session and among all runs. */
+ * the error, which is returned. Waits for the turn in the session and among all runs. The caller has
+ * counted the action with cbx_executor_count_unrecorded; it is taken back when its outcome is
+ * recorded. */
 int cbx_execution_run(struct cbx_execution *x, struct cbx_audit *audit, struct cbx_err *err);
 
 #endif

@@ -346,7 +346,6 @@ int cbx_execution_run(struct cbx_execution *x, struct cbx_audit *audit, struct c
 {
     struct cbx_executor *e = x->request->executor;
     const struct cbx_permit *permit = x->permit;
-    cbx_executor_count_unrecorded(e, 1);
     int64_t began_us = cbx_metric_clock_us();
     int failed = execute(x, err);
     cbx_metric_observe(CBX_METRIC_RUN_TIME, cbx_metric_clock_us() - began_us);

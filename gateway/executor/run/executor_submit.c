@@ -218,11 +218,14 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
         return failed;
     }
     prepare(&x, &sealed, environment);
+    /* counted before the decision is recorded: an executor that ends waits for its outcome */
+    cbx_executor_count_unrecorded(e, 1);
     failed = admit(e, audit, &sealed, approval, &permit, &seq, err);
     count_decision(&sealed);
     if (!failed && permit != NULL) {
         return run_admitted(&x, permit, args->detach, audit, seq, err);
     }
+    cbx_executor_count_unrecorded(e, -1);
     cbx_host_mounts_done(&x.mounts);
     if (failed) {
         return failed;
