@@ -55,6 +55,11 @@ bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text);
  * print into files and commands. */
 void cbx_shell_judge_awk(const struct cbx_shell_command *c);
 
+/* --- sent.c --------------------------------------------------------------------------------- */
+
+/* Adds a fact if the command sends the environment or a credential to another machine. */
+void cbx_shell_check_sent(const struct cbx_shell_command *c, struct cbx_str name);
+
 /* --- cwd.c -------------------------------------------------------------------------------- */
 
 /* Sets the working folder of the following commands, after cd, pushd and popd. */

@@ -496,6 +496,7 @@ static void judge(const struct cbx_shell_command *c)
     read_packages(c, name);
     cbx_shell_check_arguments(c, name);
     cbx_shell_check_options(c, name);
+    cbx_shell_check_sent(c, name);
     cbx_shell_judge_interpreters(c, name);
     judge_runners(c, name);
     cbx_shell_judge_specials(c, name);
