@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 
-enum { DEFAULT_MAX_BYTES = 256 };
+enum { DEFAULT_MAX_BYTES = 256, WORD_MAX_BYTES = 400 };
 
 static char *copy_of(const struct cbx_parsed *parsed, struct cbx_str text)
 {
@@ -162,6 +162,130 @@ static size_t mend_offset(const struct cbx_parsed *parsed, size_t start, char **
     return end;
 }
 
+/* --- x=$(y) 2>/dev/null ----------------------------------------------------------------------- */
+
+/* Returns the end of the word at `at`: quotes and substitutions may contain blanks. The end of the
+ * text if one of them is not closed, or the word is long. */
+static size_t end_of_word(struct cbx_str text, size_t at)
+{
+    size_t parentheses = 0, last = at + WORD_MAX_BYTES;
+    char quote = '\0';
+    for (; at < text.len && at < last; at++) {
+        char c = text.p[at];
+        if (c == '\\' && quote != '\'') {
+            at++;
+        } else if (quote == '\'' || quote == '`') {
+            quote = c == quote ? '\0' : quote;
+        } else if (c == '"') {
+            quote = quote == '\0' ? c : '\0';
+        } else if (quote == '\0' && (c == '\'' || c == '`')) {
+            quote = c;
+        } else if (c == '(' && at > 0 && (text.p[at - 1] == '$' || parentheses > 0)) {
+            parentheses++;
+        } else if (c == ')' && parentheses > 0) {
+            parentheses--;
+        } else if (quote == '\0' && parentheses == 0 && memchr(" \t\n;&|<>()", c, 10) != NULL) {
+            return at;
+        }
+    }
+    return text.len;
+}
+
+static size_t skip_blanks(struct cbx_str text, size_t at)
+{
+    while (at < text.len && (text.p[at] == ' ' || text.p[at] == '\t')) {
+        at++;
+    }
+    return at;
+}
+
+/* Returns the end of a redirection to /dev/null or to another descriptor at `at`; `at` if there is
+ * none. */
+static size_t end_of_redirect(struct cbx_str text, size_t at)
+{
+    static const char *const files[] = { ">/dev/null",  "> /dev/null",  ">>/dev/null",
+                                         "&>/dev/null", "&> /dev/null", ">&1",
+                                         ">&2" };
+    size_t from = at;
+    while (from < text.len && isdigit((unsigned char)text.p[from])) {
+        from++;
+    }
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        size_t end = from + strlen(files[i]);
+        bool whole = end >= text.len || memchr(" \t\n;&|)", text.p[end], 7) != NULL;
+        if (whole && end <= text.len && memcmp(text.p + from, files[i], end - from) == 0) {
+            return end;
+        }
+    }
+    return at;
+}
+
+/* Returns true if a command begins at `at`. */
+static bool begins_command(struct cbx_str text, size_t at)
+{
+    static const char *const words[] = { "then", "do", "else", "if", "elif", "while", "until" };
+    while (at > 0 && (text.p[at - 1] == ' ' || text.p[at - 1] == '\t')) {
+        at--;
+    }
+    if (at == 0 || memchr("\n;&|({`", text.p[at - 1], 7) != NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t len = strlen(words[i]);
+        bool word = at >= len && memcmp(text.p + at - len, words[i], len) == 0;
+        if (word && (at == len || !isalnum((unsigned char)text.p[at - len - 1]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Replaces redirections that change no file by blanks, after an assignment without a command whose
+ * '=' is at `at`. */
+static void mend_assignment(const struct cbx_parsed *parsed, size_t at, char **copy)
+{
+    struct cbx_str text = parsed->text;
+    size_t name = at - (at > 0 && text.p[at - 1] == '+');
+    while (name > 0 && (isalnum((unsigned char)text.p[name - 1]) || text.p[name - 1] == '_')) {
+        name--;
+    }
+    if (name == at || isdigit((unsigned char)text.p[name]) || !begins_command(text, name)) {
+        return;
+    }
+    size_t first = end_of_word(text, at + 1), end = first, next = skip_blanks(text, end);
+    for (size_t redirect; (redirect = end_of_redirect(text, next)) > next;) {
+        end = redirect;
+        next = skip_blanks(text, end);
+    }
+    bool ends = next >= text.len || memchr("\n;&|)#", text.p[next], 6) != NULL;
+    if (end == first || !ends) {
+        return;
+    }
+    *copy = *copy == NULL ? copy_of(parsed, text) : *copy;
+    if (*copy != NULL) {
+        memset(*copy + first, ' ', end - first);
+    }
+}
+
+/* --- for i do --------------------------------------------------------------------------------- */
+
+/* Returns the blank before `do` of `for i do`, which means `for i in "$@"; do`; 0 for another
+ * place. The grammar reads `for i;do`. */
+static size_t find_bare_do(struct cbx_str text, size_t at)
+{
+    if (at + 8 >= text.len || memcmp(text.p + at, "for ", 4) != 0 || !begins_command(text, at)) {
+        return 0;
+    }
+    size_t name = skip_blanks(text, at + 4), end = name;
+    while (end < text.len && (isalnum((unsigned char)text.p[end]) || text.p[end] == '_')) {
+        end++;
+    }
+    size_t word = skip_blanks(text, end);
+    bool bare = end > name && word > end && word + 2 < text.len &&
+                memcmp(text.p + word, "do", 2) == 0 && isspace((unsigned char)text.p[word + 2]);
+    return bare ? word - 1 : 0;
+}
+
 struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar)
 {
     (void)grammar;
@@ -177,6 +301,14 @@ struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage 
             memcpy(copy + i, "> ", 2);
         } else if (copy != NULL && base) {
             copy[i] = '+';
+        }
+        if (text.p[i] == '=') {
+            mend_assignment(parsed, i, &copy);
+        }
+        size_t blank = text.p[i] == 'f' ? find_bare_do(text, i) : 0;
+        copy = blank > 0 && copy == NULL ? copy_of(parsed, text) : copy;
+        if (copy != NULL && blank > 0) {
+            copy[blank] = ';';
         }
         if (text.p[i] == '$' && text.p[i + 1] == '{') {
             mend_default(parsed, i, &copy);
