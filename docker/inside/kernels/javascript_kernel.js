@@ -507,7 +507,7 @@ async function begin(run, code) {
     const value = await evaluate(isTypeScript ? removeTypes(code, run) : code, run.file);
     if (run !== current) return;
     const bundle = value !== undefined ? bundleOf(value) : undefined;
-    // Before the value is sent: whoever reads it may interrupt the run at once.
+    // Set before the value is sent: a caller that reads the value may interrupt the run at once.
     run.isEvaluated = true;
     if (bundle !== undefined) sendBundle('R', bundle);
     // As under node, the program ends when the event loop is empty: pending timers and promises
