@@ -19,7 +19,7 @@ static void open_all(struct cluster_rig *r)
     static const char *const names[] = { "a", "b", "c" };
     begin_closed(&r->rig);
     for (size_t i = 0; i < REPLICAS; i++) {
-        size_t replicas;
+        size_t replicas = 0;
         int failed = try_open(&r->rig, names[i], (struct cbx_store_limits){ 0 }, &r->stores[i]);
         if (!failed) {
             failed = cbx_store_share_use(r->stores[i], &r->rig.err);
