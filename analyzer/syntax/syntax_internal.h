@@ -3,7 +3,7 @@
 #ifndef CBX_ANALYZER_SYNTAX_SYNTAX_INTERNAL_H
 #define CBX_ANALYZER_SYNTAX_SYNTAX_INTERNAL_H
 
-#include "analyzer/lang/python/syntax_indent.h"
+#include "analyzer/lang/python/syntax/syntax_indent.h"
 #include "analyzer/syntax/syntax_error.h"
 #include "policies/base/arena.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Pass two over Python: the facts. One loop over the nodes; the evaluator gives the values. */
 #include "analyzer/lang/python/internal.h"
-#include "analyzer/lang/python/syntax_indent.h"
+#include "analyzer/lang/python/syntax/syntax_indent.h"
 #include "analyzer/lang/stored.h"
 
 #include "analyzer/facts/sinks.h"

@@ -5,7 +5,7 @@
 
 #include "analyzer/facts/fold.h"
 #include "analyzer/lang/python/internal.h"
-#include "analyzer/lang/python/syntax_indent.h"
+#include "analyzer/lang/python/syntax/syntax_indent.h"
 #include "analyzer/packages/install.h"
 
 enum magic_kind {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Indentation of Python. */
-#include "analyzer/lang/python/syntax_indent.h"
+#include "analyzer/lang/python/syntax/syntax_indent.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
  * Indentation of Python as its tokenizer counts it: tab stops of 8, and no order of tabs and
  * spaces whose meaning depends on their width. Takes logical lines (syntax_scan.h) one after
  * another. */
-#ifndef CBX_ANALYZER_LANG_PYTHON_SYNTAX_INDENT_H
-#define CBX_ANALYZER_LANG_PYTHON_SYNTAX_INDENT_H
+#ifndef CBX_ANALYZER_LANG_PYTHON_SYNTAX_SYNTAX_INDENT_H
+#define CBX_ANALYZER_LANG_PYTHON_SYNTAX_SYNTAX_INDENT_H
 
 #include "analyzer/syntax/syntax_scan.h"
 
