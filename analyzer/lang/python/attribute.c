@@ -261,3 +261,88 @@ void cbx_py_check_iteration(struct cbx_walk *py, const struct cbx_node *node,
         cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(py, right), right);
     }
 }
+
+/* --- getattr, setattr ------------------------------------------------------------------------ */
+
+bool cbx_py_holds_power(const struct cbx_values *values)
+{
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        if (v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT &&
+            (cbx_str_is(v->text, "__builtins__") || cbx_str_is(v->text, "builtins") ||
+             (v->number != CBX_NAME_BARE && cbx_py_is_powerful(v->text)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns true for q.get(), x[0]: the unknown result of an object that is not followed may be a
+ * module that escaped. */
+static bool comes_from_call(struct cbx_walk *py, const struct cbx_actual *object)
+{
+    enum cbx_py_kind kind = cbx_py_kind(object->node);
+    return (kind == PY_call || kind == PY_subscript) && py->escaped->count > 0 &&
+           cbx_values_has_unknown(cbx_py_eval(py, object->node, object->scope));
+}
+
+void cbx_py_extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
+                            const struct cbx_node *call)
+{
+    if (cbx_actual_find(actuals, 1, NULL) == NULL) {
+        return;
+    }
+    const struct cbx_values *names = cbx_actual_values(py, actuals, 1, NULL);
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (names->items[i]->kind == CBX_V_TEXT) {
+            cbx_py_extract_attribute(py, names->items[i]->text, call);
+            cbx_py_check_owned(py, cbx_actual_values(py, actuals, 0, NULL), names->items[i]->text,
+                               call);
+            cbx_py_add_references(
+                py, cbx_py_read(py, cbx_actual_values(py, actuals, 0, NULL), names->items[i]->text),
+                call);
+        }
+    }
+    uint32_t flags = cbx_values_flags(names);
+    if ((flags & CBX_UNKNOWN_PICKED) != 0) {
+        cbx_py_special(py, CBX_FACT_DUNDER_WALK, CBX_STR("dir"), call);
+    } else if ((flags & CBX_UNKNOWN_NAMES) != 0) {
+        cbx_py_check_owned(py, cbx_actual_values(py, actuals, 0, NULL), CBX_STR("__dict__"), call);
+    }
+    if (!cbx_values_all_text(names)) {
+        const struct cbx_actual *object = cbx_actual_find(actuals, 0, NULL);
+        const struct cbx_values *values = cbx_actual_values(py, actuals, 0, NULL);
+        bool twice = cbx_py_kind(object->node) == PY_call &&
+                     cbx_str_is(cbx_walk_text(py, cbx_child_of(object->node, CBX_FIELD_function)),
+                                "getattr");
+        bool module = twice || cbx_py_holds_power(values) ||
+                      (comes_from_call(py, object) && cbx_py_holds_power(py->escaped));
+        if (py->applying && (!module || py->applying_method)) {
+            return; /* the callee is unknown, and hardly getattr */
+        }
+        cbx_py_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER,
+                       cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function)), call);
+    }
+}
+
+void cbx_py_extract_setattr(struct cbx_walk *py, struct cbx_actuals *actuals, struct cbx_node *call)
+{
+    const struct cbx_values *object = cbx_actual_values(py, actuals, 0, NULL),
+                            *names = cbx_actual_values(py, actuals, 1, NULL);
+    struct cbx_str name;
+    if (cbx_values_is_text(names, &name)) {
+        cbx_py_note_definition(py, name, call);
+    }
+    if (cbx_values_is_text(names, &name) && cbx_str_is(name, "__annotations__")) {
+        cbx_py_check_annotations(py, cbx_actual_values(py, actuals, 2, NULL), call);
+    }
+    for (uint32_t i = 0; i < object->count && cbx_values_is_text(names, &name); i++) {
+        struct cbx_actuals value = { 0 };
+        if (object->items[i]->kind == CBX_V_NAME) {
+            struct cbx_str full = cbx_py_qualify(py, object->items[i], name);
+            cbx_actuals_add(&value, (struct cbx_str){ 0 }, NULL, NULL,
+                            cbx_actual_values(py, actuals, 2, NULL));
+            cbx_py_extract_call(py, CBX_JOIN(py->arena, CBX_STR("set:"), full), &value, call);
+        }
+    }
+}

@@ -325,3 +325,37 @@ void cbx_py_extract_built(struct cbx_walk *py, struct cbx_node *node, struct cbx
         cbx_py_special(py, CBX_FACT_SQL_BUILT, cbx_str_sub(cbx_walk_text(py, node), 0, 60), node);
     }
 }
+
+static void found_in_format(struct cbx_walk *py, const struct cbx_values *values,
+                            struct cbx_str name, void *context)
+{
+    const struct cbx_node *call = context;
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (values->items[i]->kind == CBX_V_NAME) {
+            cbx_facts_add(py->facts, CBX_IS_REFERENCE, values->items[i]->text, call->start,
+                          call->end);
+        }
+    }
+    cbx_py_extract_attribute(py, name, call);
+}
+
+void cbx_py_extract_fields(struct cbx_walk *py, struct cbx_actuals *actuals, uint32_t format,
+                           struct cbx_node *call)
+{
+    struct cbx_str text;
+    struct cbx_actuals rest = { 0 };
+    if (cbx_values_is_text(cbx_actual_values(py, actuals, format, NULL), &text)) {
+        cbx_actuals_shift(actuals, format + 1, NULL, &rest);
+        cbx_py_format_fields(py, text, &rest, found_in_format, call);
+    }
+}
+
+void cbx_py_extract_format(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
+                           struct cbx_node *call)
+{
+    if (cbx_str_starts(callee, CBX_STR("string.Formatter"))) {
+        cbx_py_extract_fields(py, actuals, 1, call);
+    } else if (cbx_str_is(callee, "str.format") || cbx_str_is(callee, "str.format_map")) {
+        cbx_py_extract_fields(py, actuals, 0, call);
+    }
+}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The facts about import statements. */
+ * The facts about imports: statements, and calls of functions that import. */
 #include "analyzer/lang/python/internal.h"
 
 #include "analyzer/facts/sinks.h"
 #include "policies/load/index.h"
+
+enum { FROM_LIST_MAX = 16 };
 
 void cbx_py_add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
@@ -82,4 +84,71 @@ void cbx_py_extract_import(struct cbx_walk *py, struct cbx_node *node)
         add_import_of(py, node, child, module != NULL ? cbx_py_qualify(py, &package, name) : name,
                       module != NULL);
     }
+}
+
+/* --- calls that import ------------------------------------------------------------------------ */
+
+/* Returns true for a module object, or the name of this module. */
+static bool is_module_object(const struct cbx_value *v)
+{
+    return v->kind == CBX_V_NAME && (v->number == 0 || cbx_str_is(v->text, "__name__") ||
+                                     cbx_str_is(v->text, "__package__"));
+}
+
+static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
+                                struct cbx_actuals *actuals, const struct cbx_node *call)
+{
+    const struct cbx_values *values = cbx_actual_values(py, actuals, 0, "name");
+    const struct cbx_values *package = cbx_actual_values(py, actuals, 1, "package");
+    bool known = values->count > 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        struct cbx_str name = values->items[i]->text, base;
+        bool text = values->items[i]->kind == CBX_V_TEXT;
+        known &= text || (cbx_py_call_meaning(callee) == PY_CALL_IMPORT_NAME &&
+                          is_module_object(values->items[i]));
+        /* relative to the package in the arguments */
+        if (text && cbx_str_starts(name, CBX_STR("."))) {
+            known &= cbx_values_is_text(package, &base);
+            name =
+                cbx_values_is_text(package, &base) ? cbx_fold_concat(py->arena, base, name) : name;
+        }
+        if (text) {
+            cbx_py_add_import(py, name, call);
+        }
+    }
+    if (!known) {
+        cbx_py_special(py, CBX_FACT_DYNAMIC_IMPORT, callee, call);
+    }
+}
+
+/* Handles __import__('a', fromlist=['b']), which may import a.b too. */
+static void extract_from_list(struct cbx_walk *py, struct cbx_str callee,
+                              struct cbx_actuals *actuals, const struct cbx_node *call)
+{
+    const struct cbx_actual *list = cbx_actual_find(actuals, 3, "fromlist");
+    struct cbx_str package;
+    if (list == NULL || !cbx_values_is_text(cbx_actual_values(py, actuals, 0, "name"), &package)) {
+        return;
+    }
+    const struct cbx_value *names =
+        cbx_py_sequence(py, cbx_actual_values(py, actuals, 3, "fromlist"));
+    for (uint32_t i = 0; names != NULL && i < names->count && i < FROM_LIST_MAX; i++) {
+        struct cbx_str name;
+        if (!cbx_values_is_text(names->members[i], &name)) {
+            names = NULL;
+            break;
+        }
+        struct cbx_value object = { .kind = CBX_V_NAME, .text = package };
+        cbx_py_add_import(py, cbx_py_qualify(py, &object, name), call);
+    }
+    if (names == NULL || names->number != 0 || names->count > FROM_LIST_MAX) {
+        cbx_py_special(py, CBX_FACT_DYNAMIC_IMPORT, callee, call);
+    }
+}
+
+void cbx_py_extract_import_call(struct cbx_walk *py, struct cbx_str callee,
+                                struct cbx_actuals *actuals, const struct cbx_node *call)
+{
+    extract_import_call(py, callee, actuals, call);
+    extract_from_list(py, callee, actuals, call);
 }

@@ -200,8 +200,6 @@ void cbx_py_mark_alone(struct cbx_walk *py, size_t before);
 /* Adds the facts that a module, or a member of one, is imported: under its name, and under the
  * name that rules have for it. */
 void cbx_py_add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node);
-/* Adds the facts of an import statement. */
-void cbx_py_extract_import(struct cbx_walk *py, struct cbx_node *node);
 
 /* Returns true for a callable that sends its arguments to another machine. */
 bool cbx_py_sends(struct cbx_str name);
@@ -226,8 +224,6 @@ const char *cbx_py_makes(struct cbx_str name);
 bool cbx_py_is_symbolic(const struct cbx_value *v);
 /* Returns true if the callable has power only through the name or the code in its arguments. */
 bool cbx_py_judges_constant(struct cbx_str name);
-/* Returns true if the node is the callee of a call of such a callable with constant arguments. */
-bool cbx_py_is_judged_callee(struct cbx_walk *py, struct cbx_node *callee);
 /* Capabilities that do not count for such a call: facts of their own describe the code or the
  * module. */
 enum {
@@ -320,12 +316,82 @@ void cbx_py_extract_annotations(struct cbx_walk *py, struct cbx_node *node,
 void cbx_py_extract_written(struct cbx_walk *py, struct cbx_node *target, struct cbx_scope *scope);
 void cbx_py_extract_writer(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
                            struct cbx_node *call);
-/* Adds the facts of a call of a callable of this name. */
-void cbx_py_extract_call(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
-                         struct cbx_node *call);
 /* Adds a fact for a concatenated text that is SQL. */
 void cbx_py_extract_built(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 /* Adds the constant texts that are values of an expression. */
 void cbx_py_extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
+
+/* --- extract_call.c --------------------------------------------------------------------------- */
+
+/* Adds the facts of a call expression: of each callable that the callee may be. */
+void cbx_py_extract_calls(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope);
+/* Does the same for a decorator: a call with the definition below it. */
+void cbx_py_extract_decorator(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
+/* Adds the facts of a call of a callable of this name at the node. */
+void cbx_py_extract_call(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                         struct cbx_node *call);
+
+/* --- imports.c -------------------------------------------------------------------------------- */
+
+/* Adds the facts of an import statement. */
+void cbx_py_extract_import(struct cbx_walk *py, struct cbx_node *node);
+/* Adds the facts of a call of a function that imports what its arguments name. */
+void cbx_py_extract_import_call(struct cbx_walk *py, struct cbx_str callee,
+                                struct cbx_actuals *actuals, const struct cbx_node *call);
+
+/* --- judged.c --------------------------------------------------------------------------------- */
+
+/* Returns true for a call of this name if the modules, the code or the notebook line in its
+ * arguments are constant: they are judged in the place of the call. */
+bool cbx_py_is_judged_call(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals);
+/* Returns true if the node is the callee of such a call, whatever its possible values. */
+bool cbx_py_is_judged_callee(struct cbx_walk *py, struct cbx_node *callee);
+/* Returns the notebook line that a method of IPython's shell runs; {NULL, 0} if it is not
+ * constant. */
+struct cbx_str cbx_py_judged_line(struct cbx_walk *py, struct cbx_str method,
+                                  struct cbx_actuals *actuals);
+
+/* --- references.c ----------------------------------------------------------------------------- */
+
+/* Adds a reference, for rules, for each name that an expression may have as its value. */
+void cbx_py_add_references(struct cbx_walk *py, const struct cbx_values *values,
+                           const struct cbx_node *node);
+/* Does so for the expression at the node, unless facts of another kind describe its use. */
+void cbx_py_extract_references(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
+/* Handles os.environ['X'] as a call with 'X', so that rules can match the variable. */
+void cbx_py_extract_variable(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
+/* Returns true for an identifier that is no use of a name: an attribute, a keyword, a
+ * definition, a target. */
+bool cbx_py_is_plain_name(const struct cbx_node *name);
+/* Returns true for names whose mention is harmless, but not their call: methods of constants,
+ * and the type of functions, which type(f) also gives. */
+bool cbx_py_is_of_text(struct cbx_str name);
+/* Returns true for marshal in marshal(x) if nothing in this text binds `marshal`: a module
+ * cannot be called, so the name is a function of an earlier cell. */
+bool cbx_py_is_own_function(const struct cbx_value *v);
+/* Returns true for subprocess.run if nothing in the text binds `subprocess`: in another cell it
+ * may be a function or a variable of the program. A builtin is no such name. */
+bool cbx_py_has_unbound_module(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
+
+/* --- attribute.c: attributes by their names --------------------------------------------------- */
+
+/* Returns true for a powerful module of the interpreter: a computed attribute may be any of its
+ * members. */
+bool cbx_py_holds_power(const struct cbx_values *values);
+/* Adds the facts of getattr(object, name), and of setattr(object, name, value). */
+void cbx_py_extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
+                            const struct cbx_node *call);
+void cbx_py_extract_setattr(struct cbx_walk *py, struct cbx_actuals *actuals,
+                            struct cbx_node *call);
+
+/* --- code.c: format strings ------------------------------------------------------------------- */
+
+/* Adds the facts of what a format string reads from the arguments behind it; `format` is its
+ * position. Nothing if it is not constant. */
+void cbx_py_extract_fields(struct cbx_walk *py, struct cbx_actuals *actuals, uint32_t format,
+                           struct cbx_node *call);
+/* Handles '{0.a}'.format(x), which reads x.a; nothing for other callees. */
+void cbx_py_extract_format(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
+                           struct cbx_node *call);
 
 #endif
