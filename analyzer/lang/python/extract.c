@@ -50,6 +50,15 @@ static void extract_read(struct cbx_walk *py, struct cbx_node *node, struct cbx_
                        attribute);
 }
 
+static void extract_attribute(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    extract_read(py, node, scope);
+    cbx_py_extract_references(py, node, scope);
+    cbx_py_check_dictionary(py, node, scope);
+    cbx_py_extract_written(py, node, scope);
+    cbx_py_extract_annotation_change(py, node);
+}
+
 static void extract_subscript(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     cbx_py_extract_references(py, node, scope);
@@ -60,88 +69,114 @@ static void extract_subscript(struct cbx_walk *py, struct cbx_node *node, struct
     cbx_py_check_dictionary(py, node, scope);
 }
 
-/* Adds the facts of a node; returns false if its children must not be visited. */
-static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+/* case X(name=y): reads x.name */
+static void extract_keyword(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
-    switch (cbx_py_kind(node)) {
-    case PY_import_statement:
-    case PY_import_from_statement:
-        cbx_py_extract_import(py, node);
-        return false;
-    case PY_future_import_statement:
-        return false;
-    case PY_print_statement:
-    case PY_exec_statement:
-        cbx_py_special(py, CBX_FACT_SYNTAX, CBX_STR("Python 2 statement"), node);
-        return true;
-    case PY_identifier:
-        if (!cbx_py_is_plain_name(node)) {
-            cbx_py_extract_references(py, node, scope);
-        }
-        cbx_py_extract_definition(py, node);
-        return false;
-    case PY_string_content:
-        cbx_py_extract_definition(py, node);
-        return false;
-    case PY_attribute:
-        extract_read(py, node, scope);
+    (void)scope;
+    cbx_py_extract_attribute(py, cbx_py_text(py, cbx_child_at(node, 0)), node);
+}
+
+static void extract_identifier(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    if (!cbx_py_is_plain_name(node)) {
         cbx_py_extract_references(py, node, scope);
-        cbx_py_check_dictionary(py, node, scope);
-        cbx_py_extract_written(py, node, scope);
-        cbx_py_extract_annotation_change(py, node);
-        return true;
-    case PY_subscript:
-        extract_subscript(py, node, scope);
-        return true;
-    case PY_keyword_pattern: /* case X(name=y): reads x.name */
-        cbx_py_extract_attribute(py, cbx_py_text(py, cbx_child_at(node, 0)), node);
-        return true;
-    case PY_call:
-        cbx_py_extract_calls(py, node, scope);
-        cbx_py_check_names(py, node, scope);
-        cbx_py_extract_references(py, node, scope);
+    }
+    cbx_py_extract_definition(py, node);
+}
+
+static void extract_content(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    (void)scope;
+    cbx_py_extract_definition(py, node);
+}
+
+static void extract_call(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    cbx_py_extract_calls(py, node, scope);
+    cbx_py_check_names(py, node, scope);
+    cbx_py_extract_references(py, node, scope);
+    cbx_py_extract_text(py, node, scope);
+    cbx_py_extract_built(py, node, scope);
+}
+
+/* Adds the facts of a string, or of a + b + c as a whole. */
+static void extract_whole_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    enum cbx_py_kind around = cbx_py_kind(node) == PY_string
+                                  ? PY_expression_statement /* docstring */
+                                  : PY_binary_operator;
+    if (cbx_py_kind(node->parent) != around) {
         cbx_py_extract_text(py, node, scope);
         cbx_py_extract_built(py, node, scope);
-        return true;
-    case PY_binary_operator:
-        if (cbx_py_kind(node->parent) != PY_binary_operator) {
-            cbx_py_extract_text(py, node, scope);
-            cbx_py_extract_built(py, node, scope);
-        }
-        return true;
-    case PY_comparison_operator:
-        cbx_py_check_names(py, node, scope);
-        return true;
-    case PY_concatenated_string:
-    case PY_augmented_assignment:
-        cbx_py_extract_text(py, node, scope);
-        return true;
-    case PY_string:
-        if (cbx_py_kind(node->parent) != PY_expression_statement) {
-            cbx_py_extract_text(py, node, scope);
-            cbx_py_extract_built(py, node, scope);
-        }
-        return true;
-    case PY_assignment:
-        extract_match_names(py, node, scope);
-        cbx_py_extract_annotations(py, node, scope);
-        return true;
-    case PY_pair:
-        cbx_py_extract_annotations(py, node, scope);
-        return true;
-    case PY_decorator:
-        cbx_py_extract_decorator(py, node, scope);
-        return true;
-    case PY_type:
-        cbx_py_extract_annotation(py, node);
-        return true;
-    case PY_for_statement:
-    case PY_for_in_clause:
-        cbx_py_check_iteration(py, node, scope);
-        return true;
-    default:
-        return true;
     }
+}
+
+static void extract_assignment(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    extract_match_names(py, node, scope);
+    cbx_py_extract_annotations(py, node, scope);
+}
+
+static void extract_import(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    (void)scope;
+    cbx_py_extract_import(py, node);
+}
+
+static void extract_type(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    (void)scope;
+    cbx_py_extract_annotation(py, node);
+}
+
+static void extract_iteration(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    cbx_py_check_iteration(py, node, scope);
+}
+
+static void refuse_statement(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    (void)scope;
+    cbx_py_special(py, CBX_FACT_SYNTAX, CBX_STR("Python 2 statement"), node);
+}
+
+/* `leaf`: the nodes below have no facts of their own. */
+static const struct {
+    void (*extract)(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
+    bool leaf;
+} rows[PY_KINDS] = {
+    [PY_import_statement] = { extract_import, .leaf = true },
+    [PY_import_from_statement] = { extract_import, .leaf = true },
+    [PY_future_import_statement] = { .leaf = true },
+    [PY_identifier] = { extract_identifier, .leaf = true },
+    [PY_string_content] = { extract_content, .leaf = true },
+    [PY_print_statement] = { refuse_statement },
+    [PY_exec_statement] = { refuse_statement },
+    [PY_attribute] = { extract_attribute },
+    [PY_subscript] = { extract_subscript },
+    [PY_keyword_pattern] = { extract_keyword },
+    [PY_call] = { extract_call },
+    [PY_string] = { extract_whole_text },
+    [PY_binary_operator] = { extract_whole_text },
+    [PY_concatenated_string] = { cbx_py_extract_text },
+    [PY_augmented_assignment] = { cbx_py_extract_text },
+    [PY_comparison_operator] = { cbx_py_check_names },
+    [PY_assignment] = { extract_assignment },
+    [PY_pair] = { cbx_py_extract_annotations },
+    [PY_decorator] = { cbx_py_extract_decorator },
+    [PY_type] = { extract_type },
+    [PY_for_statement] = { extract_iteration },
+    [PY_for_in_clause] = { extract_iteration },
+};
+
+/* Adds the facts of a node; returns false if its children must not be visited. */
+static bool extract_node(struct cbx_walk *py, struct cbx_node *node)
+{
+    enum cbx_py_kind kind = cbx_py_kind(node);
+    if (rows[kind].extract != NULL) {
+        rows[kind].extract(py, node, cbx_scope_around(py, node));
+    }
+    return !rows[kind].leaf;
 }
 
 void cbx_extract_python(struct cbx_parsed *parsed)
@@ -158,10 +193,7 @@ void cbx_extract_python(struct cbx_parsed *parsed)
     struct cbx_node *end = py->syntax.nodes + py->syntax.count;
     for (struct cbx_node *node = py->syntax.nodes; node < end;) {
         enum cbx_notebook_part part = part_of(py, node);
-        bool down =
-            part == CBX_PART_AROUND ||
-            (part == CBX_PART_PYTHON &&
-             (node->kind == PY_OTHER || extract_node(py, node, cbx_scope_around(py, node))));
+        bool down = part == CBX_PART_AROUND || (part == CBX_PART_PYTHON && extract_node(py, node));
         node = down ? node + 1 : (struct cbx_node *)(uintptr_t)cbx_node_behind(node, end);
     }
     cbx_walk_fire(py, CBX_STR("(entry point).load"));
