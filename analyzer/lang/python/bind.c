@@ -1,249 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Pass one over Python: the bindings of every scope. Flow-insensitive: a name may have any value
  * that the text binds to it anywhere in its scope. */
+#include "analyzer/lang/python/bind.h"
+
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/python/internal.h"
-
-/* --- targets ---------------------------------------------------------------------------------- */
-
-/* The source of a target's value: `value`, a member of it, or the part of either at `path`. */
-enum { PATTERN_DEPTH_MAX = 64 };
-
-struct target {
-    struct cbx_scope *scope, *where;
-    struct cbx_node *value;
-    bool each, unknown;
-    struct cbx_str path;
-};
-
-/* Notes the attribute that `json.m = x` or setattr(json, 'm', x) assigns: it may have another value
- * than in the module json. */
-static void note_patch(struct cbx_walk *py, struct cbx_node *object, struct cbx_str attribute)
-{
-    struct cbx_str name = cbx_walk_text(py, object);
-    if (cbx_py_kind(object) == PY_identifier && !cbx_str_is(name, "self") &&
-        !cbx_str_is(name, "cls")) {
-        py->patched |= cbx_name_bit(attribute);
-    }
-}
-
-static void bind_name(struct cbx_walk *py, const struct target *t, struct cbx_scope *scope,
-                      struct cbx_str name)
-{
-    bool unknown = t->unknown || t->value == NULL;
-    struct cbx_binding *binding = cbx_scope_bind(
-        py, scope, t->where, name, unknown ? CBX_BIND_UNKNOWN : CBX_BIND_EXPR, t->value);
-    if (binding != NULL) {
-        binding->each = t->each;
-        binding->path = t->path;
-    }
-}
-
-/* Binds x['k'] = value: a read of 'k' from an unknown object may give it; globals()['k'] = value
- * binds a name. */
-static void bind_item(struct cbx_walk *py, const struct target *t, struct cbx_node *target)
-{
-    struct cbx_str key;
-    struct cbx_node *subscript = cbx_child_of(target, CBX_FIELD_subscript),
-                    *object = cbx_child_of(target, CBX_FIELD_value);
-    bool plain = cbx_py_kind(subscript) == PY_string && cbx_child_count(subscript) <= 3 &&
-                 cbx_py_kind(cbx_child_at(subscript, 1)) != PY_interpolation; /* not bound yet */
-    if (cbx_py_kind(subscript) == PY_integer) {
-        key = cbx_walk_text(py, subscript);
-    } else if (!plain || !cbx_values_is_text(cbx_py_eval(py, subscript, t->where), &key)) {
-        return;
-    }
-    struct cbx_str call = cbx_walk_text(py, object);
-    bool names = cbx_py_kind(object) == PY_call &&
-                 (cbx_str_is(call, "globals()") || cbx_str_is(call, "locals()") ||
-                  cbx_str_is(call, "vars()"));
-    bind_name(py, t, names ? py->module : NULL, key);
-}
-
-/* Returns the path to the i-th of `count` targets; targets after a starred one are counted from
- * the end. */
-static struct cbx_str path_to(struct cbx_walk *py, struct cbx_str path, uint32_t i, uint32_t count,
-                              uint32_t star)
-{
-    static const char *const low[] = { "0", "1", "2", "3", "4", "5", "6", "7" };
-    if (path.len == 0 && i < 8 && i < star) {
-        return cbx_str_of(low[i]);
-    }
-    char index[32];
-    if (i == star) {
-        snprintf(index, sizeof(index), "%u:%u", i, count - 1 - i);
-    } else {
-        snprintf(index, sizeof(index), "%d", i < star ? (int)i : (int)i - (int)count);
-    }
-    if (path.len == 0) {
-        return cbx_arena_copy(py->arena, cbx_str_of(index));
-    }
-    const char separator = CBX_PATH_SEPARATOR;
-    return CBX_JOIN(py->arena, path, { &separator, 1 }, cbx_str_of(index));
-}
-
-static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth);
-
-/* Binds a, (b, *c) = value: each target gets the member at its place. */
-static void bind_places(struct cbx_walk *py, const struct target *t, struct cbx_node *target,
-                        int depth)
-{
-    uint32_t count = cbx_child_count(target), star = UINT32_MAX, i = 0;
-    for (struct cbx_node *c = target->first; c != NULL; c = c->next, i++) {
-        bool starred = cbx_py_kind(c) == PY_list_splat_pattern || cbx_py_kind(c) == PY_list_splat;
-        star = starred ? i : star;
-    }
-    i = 0;
-    for (struct cbx_node *c = target->first; c != NULL; c = c->next, i++) {
-        struct target inner = *t;
-        inner.path = path_to(py, t->path, i, count, star);
-        bind_target(py, inner, i == star ? cbx_child_at(c, 0) : c, depth + 1);
-    }
-}
-
-static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth)
-{
-    if (depth >= PATTERN_DEPTH_MAX) {
-        py->gave_up = true; /* the names of the deeper pattern are not bound */
-        return;
-    }
-    switch (cbx_py_kind(target)) {
-    case PY_identifier:
-        bind_name(py, &t, t.scope, cbx_py_text(py, target));
-        return;
-    case PY_attribute:
-        note_patch(py, cbx_child_of(target, CBX_FIELD_object),
-                   cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute)));
-        bind_name(py, &t, NULL, cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute)));
-        return;
-    case PY_subscript:
-        py->changes = true;
-        bind_item(py, &t, target);
-        return;
-    case PY_parenthesized_expression:
-    case PY_as_pattern_target:
-        bind_target(py, t, cbx_child_at(target, 0), depth + 1);
-        return;
-    case PY_pattern_list:
-    case PY_tuple_pattern:
-    case PY_list_pattern:
-    case PY_expression_list:
-    case PY_tuple:
-    case PY_list:
-        bind_places(py, &t, target, depth);
-        return;
-    default:
-        return;
-    }
-}
-
-static void bind_value(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *target,
-                       struct cbx_node *value, bool each)
-{
-    struct target t = { .scope = scope, .where = scope, .value = value, .each = each };
-    bind_target(py, t, target, 0);
-}
-
-/* --- imports ---------------------------------------------------------------------------------- */
-
-/* Notes an imported name. The number of noted names is limited; names of powerful modules replace
- * others. */
-static void note_import(struct cbx_walk *py, struct cbx_str path)
-{
-    if (py->import_count < CBX_IMPORTS_MAX && cbx_py_holds_more(path)) {
-        py->import_items[py->import_count++] = path;
-        return;
-    }
-    for (uint32_t i = 0; cbx_py_is_powerful(path) && i < py->import_count; i++) {
-        if (!cbx_py_is_powerful(py->import_items[i])) {
-            py->import_items[i] = path;
-            return;
-        }
-    }
-}
-
-static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name,
-                           struct cbx_str qualified)
-{
-    struct cbx_binding *binding =
-        cbx_scope_bind(py, scope, scope, cbx_py_text(py, name), CBX_BIND_NAME, name);
-    /* the name is an attribute of the class too */
-    if (binding != NULL && scope->kind == CBX_SCOPE_CLASS) {
-        struct cbx_binding *field =
-            cbx_scope_bind(py, NULL, scope, binding->name, CBX_BIND_NAME, name);
-        if (field != NULL) {
-            field->path = cbx_py_canonical(py, qualified);
-        }
-    }
-    if (binding != NULL) {
-        binding->path = cbx_py_canonical(py, qualified);
-        py->imported |= cbx_name_bit(binding->name);
-        py->givers |=
-            cbx_py_call_meaning(binding->path) != PY_CALL_NONE ? cbx_name_bit(binding->name) : 0;
-        note_import(py, binding->path);
-    }
-}
-
-/* Binds b of `from a import b`: b may be a name of a file. */
-static void bind_from_file(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name,
-                           struct cbx_str attribute)
-{
-    struct cbx_binding *binding =
-        py->files != NULL
-            ? cbx_scope_bind(py, scope, scope, cbx_py_text(py, name), CBX_BIND_FIELD, name)
-            : NULL;
-    if (binding != NULL) {
-        binding->path = attribute;
-    }
-}
-
-static void note_star(struct cbx_walk *py, struct cbx_str module)
-{
-    for (size_t i = 0; i < py->stars.count; i++) {
-        if (cbx_str_equal(py->star_items[i], module)) {
-            return;
-        }
-    }
-    if (py->stars.count == sizeof(py->star_items) / sizeof(py->star_items[0])) {
-        py->gave_up = true; /* a name may come from any of these modules */
-        return;
-    }
-    py->star_items[py->stars.count++] = module;
-    py->stars.items = py->star_items;
-}
-
-/* import a.b.c binds a; import a.b.c as x binds x to a.b.c; from a import b as x binds x to a.b;
- * from a import * binds unknown names. */
-static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
-{
-    struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
-    struct cbx_value package = { .kind = CBX_V_NAME,
-                                 .text = cbx_py_canonical(py, cbx_py_text(py, module)) };
-    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
-        enum cbx_py_kind kind = cbx_py_kind(child);
-        if (kind == PY_wildcard_import) {
-            note_star(py, package.text);
-        }
-        if ((kind != PY_dotted_name && kind != PY_aliased_import) || child == module) {
-            continue;
-        }
-        struct cbx_node *name =
-            kind == PY_aliased_import ? cbx_child_of(child, CBX_FIELD_name) : child;
-        struct cbx_str text = cbx_py_text(py, name);
-        if (kind == PY_aliased_import) {
-            bind_qualified(py, scope, cbx_child_of(child, CBX_FIELD_alias),
-                           module != NULL ? cbx_py_qualify(py, &package, text) : text);
-            bind_from_file(py, scope, cbx_child_of(child, CBX_FIELD_alias), text);
-        } else if (module != NULL) {
-            bind_qualified(py, scope, name, cbx_py_qualify(py, &package, text));
-            bind_from_file(py, scope, name, text);
-        } else {
-            const char *dot = memchr(text.p, '.', text.len);
-            bind_qualified(py, scope, cbx_child_at(name, 0),
-                           dot != NULL ? cbx_str_sub(text, 0, (size_t)(dot - text.p)) : text);
-        }
-    }
-}
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
@@ -297,7 +58,7 @@ static bool is_in_pattern(const struct cbx_node *node)
  * is the subject, or a part of it. */
 static void bind_capture(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name)
 {
-    struct target t = { .scope = scope, .where = scope, .value = subject_of(name) };
+    struct cbx_py_target t = { .scope = scope, .where = scope, .value = subject_of(name) };
     struct cbx_node *pattern = name->parent;
     while (pattern != NULL && cbx_py_kind(pattern) != PY_case_clause &&
            cbx_py_kind(pattern) != PY_keyword_pattern) {
@@ -308,15 +69,15 @@ static void bind_capture(struct cbx_walk *py, struct cbx_scope *scope, struct cb
             return;
         }
         t.path = cbx_py_text(py, cbx_child_at(pattern, 0));
-        bind_target(py, t, name, 0);
+        cbx_py_bind_target(py, t, name);
         t.each = true;
     } else {
-        bind_target(py, t, name, 0);
+        cbx_py_bind_target(py, t, name);
         t.each = true;
     }
-    bind_target(py, t, name, 0);
+    cbx_py_bind_target(py, t, name);
     t.unknown = true; /* or a deeper part of it */
-    bind_target(py, t, name, 0);
+    cbx_py_bind_target(py, t, name);
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
@@ -364,28 +125,17 @@ static void bind_misread_match(struct cbx_walk *py, struct cbx_scope *scope,
 
 static void bind_walrus(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
-    struct target t = { .scope = binding_scope(scope),
-                        .where = scope,
-                        .value = cbx_child_of(node, CBX_FIELD_value) };
-    bind_target(py, t, cbx_child_of(node, CBX_FIELD_name), 0);
-}
-
-static void bind_setattr(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *call)
-{
-    struct cbx_node *list = cbx_child_of(call, CBX_FIELD_arguments), *name = cbx_child_at(list, 1);
-    struct cbx_node *text = cbx_py_kind(name) == PY_string ? cbx_child_at(name, 1) : NULL;
-    if (cbx_py_kind(text) == PY_string_content) {
-        struct target t = { .where = scope, .value = cbx_child_at(list, 2) };
-        bind_name(py, &t, NULL, cbx_walk_text(py, text));
-        note_patch(py, cbx_child_at(list, 0), cbx_walk_text(py, text));
-    }
+    struct cbx_py_target t = { .scope = binding_scope(scope),
+                               .where = scope,
+                               .value = cbx_child_of(node, CBX_FIELD_value) };
+    cbx_py_bind_target(py, t, cbx_child_of(node, CBX_FIELD_name));
 }
 
 static void bind_call(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *call)
 {
     struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
     if (cbx_py_kind(callee) == PY_identifier && cbx_str_is(cbx_walk_text(py, callee), "setattr")) {
-        bind_setattr(py, scope, call);
+        cbx_py_bind_setattr(py, scope, call);
     }
 }
 
@@ -400,7 +150,7 @@ static void bind_assignment(struct cbx_walk *py, struct cbx_scope *scope, struct
         bind_misread_match(py, scope, node);
         return;
     }
-    bind_value(py, scope, left, right, false);
+    cbx_py_bind_value(py, scope, left, right, false);
     if (scope->kind == CBX_SCOPE_CLASS && cbx_py_kind(left) == PY_identifier) {
         cbx_scope_bind(py, NULL, scope, cbx_py_text(py, left), CBX_BIND_EXPR, right);
     }
@@ -410,10 +160,10 @@ static void bind_assignment(struct cbx_walk *py, struct cbx_scope *scope, struct
 static void bind_augmented(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
     struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
-    struct target t = { .scope = scope, .where = scope, .value = node, .unknown = true };
-    bind_target(py, t, left, 0);
+    struct cbx_py_target t = { .scope = scope, .where = scope, .value = node, .unknown = true };
+    cbx_py_bind_target(py, t, left);
     t.unknown = false;
-    bind_target(py, t, left, 0);
+    cbx_py_bind_target(py, t, left);
 }
 
 /* Binds the name of a definition in its scope, in a class also an attribute. With decorators,
@@ -469,8 +219,8 @@ static void bind_alias(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_
         }
         return;
     }
-    bind_value(py, scope, alias, value, false);
-    bind_value(py, scope, alias, value, true);
+    cbx_py_bind_value(py, scope, alias, value, false);
+    cbx_py_bind_value(py, scope, alias, value, true);
 }
 
 /* Binds the names of one node; returns the scope for its children. */
@@ -481,7 +231,7 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
     switch (cbx_py_kind(node)) {
     case PY_import_statement:
     case PY_import_from_statement:
-        bind_import(py, scope, node);
+        cbx_py_bind_import(py, scope, node);
         return scope;
     case PY_assignment:
         bind_assignment(py, scope, node);
@@ -508,8 +258,8 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
         return scope;
     case PY_for_statement:
     case PY_for_in_clause:
-        bind_value(py, scope, cbx_child_of(node, CBX_FIELD_left),
-                   cbx_child_of(node, CBX_FIELD_right), true);
+        cbx_py_bind_value(py, scope, cbx_child_of(node, CBX_FIELD_left),
+                          cbx_child_of(node, CBX_FIELD_right), true);
         return scope;
     case PY_as_pattern:
         bind_alias(py, scope, node);
