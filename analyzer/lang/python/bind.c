@@ -223,79 +223,102 @@ static void bind_alias(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_
     cbx_py_bind_value(py, scope, alias, value, true);
 }
 
+static void bind_loop(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    cbx_py_bind_value(py, scope, cbx_child_of(node, CBX_FIELD_left),
+                      cbx_child_of(node, CBX_FIELD_right), true);
+}
+
+/* f(o=os): an object that f makes may have the argument as its attribute */
+static void bind_keyword(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    cbx_scope_bind(py, NULL, scope, cbx_py_name(py, node), CBX_BIND_EXPR,
+                   cbx_child_of(node, CBX_FIELD_value));
+}
+
+static void bind_name_of_pattern(struct cbx_walk *py, struct cbx_scope *scope,
+                                 struct cbx_node *node)
+{
+    if (cbx_child_count(node) == 1 && is_in_pattern(node) && subject_of(node) != NULL) {
+        bind_capture(py, scope, cbx_child_at(node, 0));
+    }
+}
+
+static void note_method(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    (void)scope;
+    py->changes |= cbx_py_changes(cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_attribute)));
+}
+
+static void note_delete(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
+{
+    (void)scope;
+    (void)node;
+    py->changes = true;
+}
+
+static struct cbx_scope *open_lambda(struct cbx_walk *py, struct cbx_scope *scope,
+                                     struct cbx_node *node)
+{
+    struct cbx_scope *inner = open_function(py, scope, node);
+    cbx_scope_return(py, inner, cbx_child_of(node, CBX_FIELD_body), CBX_RETURNS);
+    return inner;
+}
+
+static struct cbx_scope *open_class(struct cbx_walk *py, struct cbx_scope *scope,
+                                    struct cbx_node *node)
+{
+    return cbx_scope_open(py, scope, node, CBX_SCOPE_CLASS);
+}
+
+static struct cbx_scope *open_comprehension(struct cbx_walk *py, struct cbx_scope *scope,
+                                            struct cbx_node *node)
+{
+    return cbx_scope_open(py, scope, node, CBX_SCOPE_COMPREHENSION);
+}
+
+/* `bind` binds the names of a node; `open` returns the scope of its children, which is the scope
+ * around it where NULL. */
+static const struct {
+    void (*bind)(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node);
+    struct cbx_scope *(*open)(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node);
+} rows[PY_KINDS] = {
+    [PY_import_statement] = { cbx_py_bind_import },
+    [PY_import_from_statement] = { cbx_py_bind_import },
+    [PY_assignment] = { bind_assignment },
+    [PY_augmented_assignment] = { bind_augmented },
+    [PY_named_expression] = { bind_walrus },
+    [PY_for_statement] = { bind_loop },
+    [PY_for_in_clause] = { bind_loop },
+    [PY_as_pattern] = { bind_alias },
+    [PY_dotted_name] = { bind_name_of_pattern },
+    [PY_splat_pattern] = { bind_name_of_pattern },
+    [PY_call] = { bind_call },
+    [PY_keyword_argument] = { bind_keyword },
+    [PY_attribute] = { note_method },
+    [PY_delete_statement] = { note_delete },
+    [PY_return_statement] = { bind_result },
+    [PY_yield] = { bind_result },
+    [PY_global_statement] = { bind_globals },
+    [PY_nonlocal_statement] = { bind_globals },
+    [PY_function_definition] = { bind_definition, open_function },
+    [PY_class_definition] = { bind_definition, open_class },
+    [PY_lambda] = { .open = open_lambda },
+    [PY_list_comprehension] = { .open = open_comprehension },
+    [PY_set_comprehension] = { .open = open_comprehension },
+    [PY_dictionary_comprehension] = { .open = open_comprehension },
+    [PY_generator_expression] = { .open = open_comprehension },
+};
+
 /* Binds the names of one node; returns the scope for its children. */
 static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
                                    struct cbx_node *node)
 {
-    struct cbx_scope *inner;
-    switch (cbx_py_kind(node)) {
-    case PY_import_statement:
-    case PY_import_from_statement:
-        cbx_py_bind_import(py, scope, node);
-        return scope;
-    case PY_assignment:
-        bind_assignment(py, scope, node);
-        return scope;
-    case PY_call:
-        bind_call(py, scope, node);
-        return scope;
-    case PY_attribute:
-        py->changes |= cbx_py_changes(cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_attribute)));
-        return scope;
-    case PY_delete_statement:
-        py->changes = true;
-        return scope;
-    case PY_augmented_assignment:
-        bind_augmented(py, scope, node);
-        return scope;
-    /* f(o=os): an object that f makes may have the argument as its attribute */
-    case PY_keyword_argument:
-        cbx_scope_bind(py, NULL, scope, cbx_py_name(py, node), CBX_BIND_EXPR,
-                       cbx_child_of(node, CBX_FIELD_value));
-        return scope;
-    case PY_named_expression:
-        bind_walrus(py, scope, node);
-        return scope;
-    case PY_for_statement:
-    case PY_for_in_clause:
-        cbx_py_bind_value(py, scope, cbx_child_of(node, CBX_FIELD_left),
-                          cbx_child_of(node, CBX_FIELD_right), true);
-        return scope;
-    case PY_as_pattern:
-        bind_alias(py, scope, node);
-        return scope;
-    case PY_dotted_name:
-    case PY_splat_pattern:
-        if (cbx_child_count(node) == 1 && is_in_pattern(node) && subject_of(node) != NULL) {
-            bind_capture(py, scope, cbx_child_at(node, 0));
-        }
-        return scope;
-    case PY_function_definition:
-        bind_definition(py, scope, node);
-        return open_function(py, scope, node);
-    case PY_lambda:
-        inner = open_function(py, scope, node);
-        cbx_scope_return(py, inner, cbx_child_of(node, CBX_FIELD_body), CBX_RETURNS);
-        return inner;
-    case PY_class_definition:
-        bind_definition(py, scope, node);
-        return cbx_scope_open(py, scope, node, CBX_SCOPE_CLASS);
-    case PY_list_comprehension:
-    case PY_set_comprehension:
-    case PY_dictionary_comprehension:
-    case PY_generator_expression:
-        return cbx_scope_open(py, scope, node, CBX_SCOPE_COMPREHENSION);
-    case PY_return_statement:
-    case PY_yield:
-        bind_result(py, scope, node);
-        return scope;
-    case PY_global_statement:
-    case PY_nonlocal_statement:
-        bind_globals(py, scope, node);
-        return scope;
-    default:
-        return scope;
+    enum cbx_py_kind kind = cbx_py_kind(node);
+    if (rows[kind].bind != NULL) {
+        rows[kind].bind(py, scope, node);
     }
+    return rows[kind].open != NULL ? rows[kind].open(py, scope, node) : scope;
 }
 
 void cbx_py_bind_all(struct cbx_walk *py)
@@ -308,7 +331,7 @@ void cbx_py_bind_all(struct cbx_walk *py)
         struct cbx_node *node = &py->syntax.nodes[i];
         struct cbx_scope *scope = cbx_scope_around(py, node);
         py->at = node->start;
-        node->inner = node->kind != PY_OTHER ? bind_node(py, scope, node) : scope;
+        node->inner = bind_node(py, scope, node);
     }
     py->patched |= cbx_walk_file_names(py);
     cbx_builtins_keep(py, &cbx_py_builtins);
