@@ -228,8 +228,10 @@ static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_
                               : cbx_values_built(py->arena, out, gaps);
 }
 
-static const struct cbx_values *eval_number(struct cbx_walk *py, struct cbx_node *node)
+static const struct cbx_values *eval_number(struct cbx_walk *py, struct cbx_node *node,
+                                            struct cbx_scope *scope)
 {
+    (void)scope;
     int64_t number;
     struct cbx_str text = cbx_walk_text(py, node);
     return cbx_fold_integer(text, &number) ? cbx_values_number(py->arena, text, number)
@@ -494,73 +496,94 @@ static const struct cbx_values *or_constant(struct cbx_walk *py, const struct cb
     return text.p != NULL ? cbx_values_text(py->arena, text) : values;
 }
 
+static const struct cbx_values *eval_name(struct cbx_walk *py, struct cbx_node *node,
+                                          struct cbx_scope *scope)
+{
+    return or_constant(
+        py, eval_identifier(py, cbx_fold_nfkc(py->arena, cbx_walk_text(py, node)), scope));
+}
+
+static const struct cbx_values *eval_attribute(struct cbx_walk *py, struct cbx_node *node,
+                                               struct cbx_scope *scope)
+{
+    const struct cbx_values *object = cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_object), scope);
+    struct cbx_str name = cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_attribute));
+    return or_constant(py, cbx_py_read(py, object, cbx_fold_nfkc(py->arena, name)));
+}
+
+static const struct cbx_values *eval_constant(struct cbx_walk *py, struct cbx_node *node,
+                                              struct cbx_scope *scope)
+{
+    (void)scope;
+    return cbx_values_constant(py->arena, cbx_walk_text(py, node));
+}
+
+static const struct cbx_values *eval_inner(struct cbx_walk *py, struct cbx_node *node,
+                                           struct cbx_scope *scope)
+{
+    return cbx_py_eval(py, cbx_child_at(node, 0), scope);
+}
+
+static const struct cbx_values *eval_walrus(struct cbx_walk *py, struct cbx_node *node,
+                                            struct cbx_scope *scope)
+{
+    return cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_value), scope);
+}
+
+/* Returns a function or class of this source. */
+static const struct cbx_values *eval_function(struct cbx_walk *py, struct cbx_node *node,
+                                              struct cbx_scope *scope)
+{
+    (void)scope;
+    struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = node, .scope = node->inner };
+    return cbx_values_one(py->arena, &function);
+}
+
+static const struct cbx_values *(*const evaluators[PY_KINDS])(struct cbx_walk *py,
+                                                              struct cbx_node *node,
+                                                              struct cbx_scope *scope) = {
+    [PY_identifier] = eval_name,
+    [PY_attribute] = eval_attribute,
+    [PY_subscript] = eval_subscript,
+    [PY_call] = eval_call,
+    [PY_string] = eval_string,
+    [PY_concatenated_string] = concat_children,
+    [PY_integer] = eval_number,
+    [PY_float] = eval_constant,
+    [PY_true] = eval_constant,
+    [PY_false] = eval_constant,
+    [PY_none] = eval_constant,
+    [PY_binary_operator] = eval_binary,
+    [PY_unary_operator] = eval_unary,
+    [PY_augmented_assignment] = eval_augmented,
+    [PY_boolean_operator] = eval_either,
+    [PY_conditional_expression] = eval_either,
+    [PY_list] = eval_list,
+    [PY_tuple] = eval_list,
+    [PY_set] = eval_list,
+    [PY_expression_list] = eval_list,
+    [PY_pattern_list] = eval_list,
+    [PY_dictionary] = eval_dictionary,
+    [PY_list_comprehension] = eval_comprehension,
+    [PY_set_comprehension] = eval_comprehension,
+    [PY_generator_expression] = eval_comprehension,
+    [PY_dictionary_comprehension] = eval_comprehension,
+    [PY_parenthesized_expression] = eval_inner,
+    [PY_await] = eval_inner,
+    [PY_list_splat] = eval_inner,
+    [PY_as_pattern] = eval_inner,
+    [PY_named_expression] = eval_walrus,
+    [PY_lambda] = eval_function,
+    [PY_function_definition] = eval_function,
+    [PY_class_definition] = eval_function,
+    [PY_decorated_definition] = eval_decorated,
+};
+
 static const struct cbx_values *eval_kind(struct cbx_walk *py, struct cbx_node *node,
                                           struct cbx_scope *scope)
 {
-    struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = node, .scope = node->inner };
-    switch (cbx_py_kind(node)) {
-    case PY_identifier:
-        return or_constant(
-            py, eval_identifier(py, cbx_fold_nfkc(py->arena, cbx_walk_text(py, node)), scope));
-    case PY_attribute:
-        return or_constant(
-            py,
-            cbx_py_read(py, cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_object), scope),
-                        cbx_fold_nfkc(py->arena,
-                                      cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_attribute)))));
-    case PY_subscript:
-        return eval_subscript(py, node, scope);
-    case PY_string:
-        return eval_string(py, node, scope);
-    case PY_concatenated_string:
-        return concat_children(py, node, scope);
-    case PY_integer:
-        return eval_number(py, node);
-    case PY_float:
-    case PY_true:
-    case PY_false:
-    case PY_none:
-        return cbx_values_constant(py->arena, cbx_walk_text(py, node));
-    case PY_binary_operator:
-        return eval_binary(py, node, scope);
-    case PY_augmented_assignment:
-        return eval_augmented(py, node, scope);
-    case PY_unary_operator:
-        return eval_unary(py, node, scope);
-    case PY_list:
-    case PY_tuple:
-    case PY_set:
-    case PY_expression_list:
-    case PY_pattern_list:
-        return eval_list(py, node, scope);
-    case PY_dictionary:
-        return eval_dictionary(py, node, scope);
-    case PY_call:
-        return eval_call(py, node, scope);
-    case PY_parenthesized_expression:
-    case PY_await:
-    case PY_list_splat:
-    case PY_as_pattern:
-        return cbx_py_eval(py, cbx_child_at(node, 0), scope);
-    case PY_named_expression:
-        return cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_value), scope);
-    case PY_conditional_expression:
-    case PY_boolean_operator:
-        return eval_either(py, node, scope);
-    case PY_lambda:
-    case PY_function_definition:
-    case PY_class_definition:
-        return cbx_values_one(py->arena, &function);
-    case PY_decorated_definition:
-        return eval_decorated(py, node, scope);
-    case PY_list_comprehension:
-    case PY_set_comprehension:
-    case PY_generator_expression:
-    case PY_dictionary_comprehension:
-        return eval_comprehension(py, node, scope);
-    default:
-        return &cbx_values_unknown;
-    }
+    enum cbx_py_kind kind = cbx_py_kind(node);
+    return evaluators[kind] != NULL ? evaluators[kind](py, node, scope) : &cbx_values_unknown;
 }
 
 const struct cbx_values *cbx_py_eval(struct cbx_walk *py, struct cbx_node *node,
