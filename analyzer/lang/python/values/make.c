@@ -313,13 +313,13 @@ static const struct cbx_values *expand_variables(struct cbx_walk *py, struct cbx
     return cbx_values_marked(py->arena, CBX_UNKNOWN_TEXT | flags);
 }
 
-const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meaning,
-                                     struct cbx_actuals *actuals, struct cbx_scope *scope)
+/* Returns the result of a callable that makes a constant; `first` is its first argument. */
+static const struct cbx_values *make_constant(struct cbx_walk *py, enum cbx_py_call meaning,
+                                              struct cbx_actuals *actuals,
+                                              const struct cbx_values *first)
 {
     struct cbx_str text;
     int64_t number;
-    const struct cbx_values *first = cbx_actual_values(py, actuals, 0, NULL),
-                            *second = cbx_actual_values(py, actuals, 1, NULL);
     switch (meaning) {
     case PY_CALL_CHR:
         return cbx_values_is_number(first, &number)
@@ -327,12 +327,6 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
                    : &cbx_values_unknown;
     case PY_CALL_INT:
         return parse_int(py, actuals);
-    case PY_CALL_SAME:
-        return first;
-    case PY_CALL_SECOND:
-        return second;
-    case PY_CALL_ANY_OF:
-        return cbx_values_each(py->arena, cbx_py_members(py, first));
     case PY_CALL_STR: /* str(b'x') is "b'x'" */
         return first->items[0]->kind == CBX_V_TEXT && first->items[0]->number == CBX_TEXT_BYTES &&
                        cbx_actual_find(actuals, 1, "encoding") == NULL
@@ -342,28 +336,45 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
         return cbx_values_is_text(make_text(py, first, actuals), &text)
                    ? cbx_values_bytes(py->arena, text)
                    : make_text(py, first, actuals);
+    case PY_CALL_EXPAND_VARS:
+        return cbx_values_is_text(first, &text) ? expand_variables(py, text) : &cbx_values_unknown;
+    case PY_CALL_GETENV:
+        return cbx_values_is_text(first, &text)
+                   ? cbx_py_variable(py, text)
+                   : cbx_values_marked(py->arena, CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET);
+    default:
+        return cbx_values_is_text(first, &text) ? call_with_text(py, meaning, text, actuals)
+                                                : &cbx_values_unknown;
+    }
+}
+
+/* Returns the result of a callable that makes a container, or reads one. */
+static const struct cbx_values *make_of_members(struct cbx_walk *py, enum cbx_py_call meaning,
+                                                struct cbx_actuals *actuals,
+                                                struct cbx_scope *scope,
+                                                const struct cbx_values *first)
+{
+    switch (meaning) {
+    case PY_CALL_ANY_OF:
+        return cbx_values_each(py->arena, cbx_py_members(py, first));
+    case PY_CALL_MEMBER:
+    case PY_CALL_LIST_POP:
+        return cbx_py_members(py, first);
+    case PY_CALL_ITEM:
+    case PY_CALL_DICT_GET:
+        return get_item(py, actuals, scope);
     case PY_CALL_LIST:
         return make_list(py, first);
     case PY_CALL_SORTED:
         return sort(py, actuals);
     case PY_CALL_REVERSED:
         return reverse(py, first);
-    case PY_CALL_MEMBER:
-    case PY_CALL_LIST_POP:
-        return cbx_py_members(py, first);
-    case PY_CALL_ARGUMENT:
-        return any_argument(py, actuals);
     case PY_CALL_ZIP:
-        return make_pairs(py, first, second);
+        return make_pairs(py, first, cbx_actual_values(py, actuals, 1, NULL));
     case PY_CALL_ENUMERATE:
         return make_pairs(py, NULL, first);
     case PY_CALL_RANGE:
         return make_range(py, actuals);
-    case PY_CALL_ADD:
-        return cbx_py_operator(py, CBX_STR("+"), first, second);
-    case PY_CALL_ITEM:
-    case PY_CALL_DICT_GET:
-        return get_item(py, actuals, scope);
     case PY_CALL_DICT:
         return make_dict(py, actuals);
     case PY_CALL_DICT_VALUES:
@@ -371,14 +382,27 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
     case PY_CALL_DICT_ITEMS:
         return make_pairs(py, cbx_values_each(py->arena, cbx_py_members(py, first)),
                           map_values(py, first));
+    default:
+        return make_constant(py, meaning, actuals, first);
+    }
+}
+
+const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meaning,
+                                     struct cbx_actuals *actuals, struct cbx_scope *scope)
+{
+    const struct cbx_values *first = cbx_actual_values(py, actuals, 0, NULL),
+                            *second = cbx_actual_values(py, actuals, 1, NULL);
+    switch (meaning) {
+    case PY_CALL_SAME:
+        return first;
+    case PY_CALL_SECOND:
+        return second;
+    case PY_CALL_ARGUMENT:
+        return any_argument(py, actuals);
+    case PY_CALL_ADD:
+        return cbx_py_operator(py, CBX_STR("+"), first, second);
     case PY_CALL_TYPE:
         return type_of(py, actuals, first);
-    case PY_CALL_EXPAND_VARS:
-        return cbx_values_is_text(first, &text) ? expand_variables(py, text) : &cbx_values_unknown;
-    case PY_CALL_GETENV:
-        return cbx_values_is_text(first, &text)
-                   ? cbx_py_variable(py, text)
-                   : cbx_values_marked(py->arena, CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET);
     case PY_CALL_JOIN_PATH:
     case PY_CALL_PATH:
     case PY_CALL_HERE:
@@ -390,7 +414,6 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
     case PY_CALL_PARENT:
         return cbx_py_make_path(py, meaning, actuals);
     default:
-        return cbx_values_is_text(first, &text) ? call_with_text(py, meaning, text, actuals)
-                                                : &cbx_values_unknown;
+        return make_of_members(py, meaning, actuals, scope, first);
     }
 }
