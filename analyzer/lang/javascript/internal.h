@@ -103,6 +103,15 @@ const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_value
 const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope, bool raw);
 
+/* Return the values of o.k and o[k]; of operators, with constants where both operands are; of
+ * `x += y`. */
+const struct cbx_values *cbx_js_eval_member(struct cbx_walk *js, struct cbx_node *node,
+                                            struct cbx_scope *scope);
+const struct cbx_values *cbx_js_eval_binary(struct cbx_walk *js, struct cbx_node *node,
+                                            struct cbx_scope *scope);
+const struct cbx_values *cbx_js_eval_augmented(struct cbx_walk *js, struct cbx_node *node,
+                                               struct cbx_scope *scope);
+
 /* Returns the values of a call or `new`. */
 const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope);
@@ -208,6 +217,11 @@ struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *c
 const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_js_call_site *site,
                                          uint32_t position, struct cbx_scope *scope, bool *given);
 uint32_t cbx_js_argument_count(const struct cbx_js_call_site *site);
+
+/* Returns the result of a callable of the library; "anything" if the evaluator does not follow
+ * it. */
+const struct cbx_values *cbx_js_make(struct cbx_walk *js, struct cbx_str name,
+                                     const struct cbx_js_call_site *site, struct cbx_scope *scope);
 
 /* Returns the result of 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x); NULL for an unknown
  * method. */
