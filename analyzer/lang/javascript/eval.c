@@ -64,8 +64,10 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node
     return cbx_values_built(js->arena, out, gaps);
 }
 
-static const struct cbx_values *eval_number(struct cbx_walk *js, struct cbx_node *node)
+static const struct cbx_values *eval_number(struct cbx_walk *js, struct cbx_node *node,
+                                            struct cbx_scope *scope)
 {
+    (void)scope;
     int64_t number;
     struct cbx_str text = cbx_walk_text(js, node);
     return cbx_fold_integer(text, &number) ? cbx_values_number(js->arena, text, number)
@@ -82,8 +84,10 @@ static bool to_text(const struct cbx_values *values, struct cbx_str *out)
     return cbx_values_is_text(values, out);
 }
 
-static const struct cbx_values *eval_this(struct cbx_walk *js, const struct cbx_node *node)
+static const struct cbx_values *eval_this(struct cbx_walk *js, struct cbx_node *node,
+                                          struct cbx_scope *scope)
 {
+    (void)scope;
     const struct cbx_node *n = node->parent;
     while (n != NULL && cbx_js_kind(n) != JS_function_declaration &&
            cbx_js_kind(n) != JS_function_expression && cbx_js_kind(n) != JS_method_definition &&
@@ -99,67 +103,126 @@ static const struct cbx_values *eval_this(struct cbx_walk *js, const struct cbx_
     return given != NULL ? cbx_values_join(js->arena, out, given) : out;
 }
 
-static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_node *node,
-                                               struct cbx_scope *scope, bool map)
+static const struct cbx_values *eval_function(struct cbx_walk *js, struct cbx_node *node,
+                                              struct cbx_scope *scope)
+{
+    (void)scope;
+    struct cbx_value function = { .kind = CBX_V_FUNCTION, .node = node, .scope = node->inner };
+    return cbx_values_one(js->arena, &function);
+}
+
+/* --- containers ------------------------------------------------------------------------------- */
+
+static const struct cbx_values **members_for(struct cbx_walk *js, uint32_t capacity)
+{
+    const struct cbx_values **none = NULL;
+    return capacity <= CBX_MEMBERS_MAX ? cbx_arena_array(js->arena, capacity + 1u, sizeof(*none))
+                                       : none;
+}
+
+static const struct cbx_values *eval_array(struct cbx_walk *js, struct cbx_node *node,
+                                           struct cbx_scope *scope)
 {
     uint32_t capacity = cbx_child_count(node);
-    const struct cbx_values **members =
-        capacity <= CBX_MEMBERS_MAX ? cbx_arena_array(js->arena, capacity + 1u, sizeof(*members))
-                                    : NULL;
-    struct cbx_str *keys =
-        map && members != NULL ? cbx_arena_array(js->arena, capacity + 1u, sizeof(*keys)) : NULL;
+    const struct cbx_values **members = members_for(js, capacity);
+    struct cbx_value list = { .kind = CBX_V_LIST, .members = members };
     bool spread = false;
-    struct cbx_value value = { .kind = map ? CBX_V_MAP : CBX_V_LIST,
-                               .members = members,
-                               .keys = keys };
-    if (members == NULL || (map && keys == NULL)) {
+    if (members == NULL) {
         return &cbx_values_unknown;
     }
-    for (struct cbx_node *child = node != NULL ? node->first : NULL; child != NULL;
+    for (struct cbx_node *child = node->first; child != NULL && list.count < capacity;
          child = child->next) {
-        enum cbx_js_kind kind = cbx_js_kind(child);
-        if (!child->named || value.count == capacity) {
-            continue;
-        }
-        if (map && kind == JS_pair) {
-            struct cbx_node *key = cbx_child_of(child, CBX_FIELD_key);
-            if (cbx_js_kind(key) == JS_property_identifier) {
-                keys[value.count] = cbx_js_name(js, key);
-            } else if (!to_text(cbx_js_eval(js,
-                                            cbx_js_kind(key) == JS_computed_property_name
-                                                ? cbx_child_at(key, 0)
-                                                : key,
-                                            scope),
-                                &keys[value.count])) {
-                keys[value.count] = CBX_STR("\xff");
-            }
-            members[value.count++] = cbx_js_eval(js, cbx_child_of(child, CBX_FIELD_value), scope);
-        } else if (map && kind == JS_shorthand_property_identifier) {
-            keys[value.count] = cbx_js_name(js, child);
-            members[value.count++] = eval_identifier(js, cbx_js_name(js, child), scope);
-        } else if (map && kind == JS_method_definition) {
-            keys[value.count] = cbx_js_name(js, cbx_child_of(child, CBX_FIELD_name));
-            members[value.count++] = cbx_values_one(
-                js->arena, &(struct cbx_value){
-                               .kind = CBX_V_FUNCTION, .node = child, .scope = child->inner });
-        } else if (map && kind == JS_spread_element) {
-            value.number = 1; /* members of the spread object override earlier ones */
-            keys[value.count] = CBX_STR("\xff");
-            members[value.count] = cbx_values_marked(
-                js->arena, cbx_js_secrets(cbx_js_eval(js, cbx_child_at(child, 0), scope), false));
-            value.count += cbx_values_flags(members[value.count]) != 0;
-        } else if (map && kind == JS_property_identifier) {
-            value.number = 1; /* a member of an enum without a value is a number */
-        } else if (!map) {
-            spread |= kind == JS_spread_element;
-            members[value.count++] = cbx_js_eval(js, child, scope);
+        if (child->named) {
+            spread |= cbx_js_kind(child) == JS_spread_element;
+            members[list.count++] = cbx_js_eval(js, child, scope);
         }
     }
-    if (spread) { /* the indexes of the array's members are unknown */
-        return cbx_values_each(js->arena,
-                               cbx_values_members(js->arena, cbx_values_one(js->arena, &value)));
+    const struct cbx_values *out = cbx_values_one(js->arena, &list);
+    /* after a spread element the indexes of the members are unknown */
+    return spread ? cbx_values_each(js->arena, cbx_values_members(js->arena, out)) : out;
+}
+
+struct object {
+    const struct cbx_values **members;
+    struct cbx_str *keys;
+    uint32_t count;
+    bool more; /* it may have other members, also in place of these */
+};
+
+static void add_member(struct object *object, struct cbx_str key, const struct cbx_values *member)
+{
+    object->keys[object->count] = key;
+    object->members[object->count++] = member;
+}
+
+/* Returns the key of a pair; "\xff" for an unknown one. */
+static struct cbx_str eval_key(struct cbx_walk *js, struct cbx_node *key, struct cbx_scope *scope)
+{
+    struct cbx_str text;
+    if (cbx_js_kind(key) == JS_property_identifier) {
+        return cbx_js_name(js, key);
     }
-    return cbx_values_one(js->arena, &value);
+    struct cbx_node *inner =
+        cbx_js_kind(key) == JS_computed_property_name ? cbx_child_at(key, 0) : key;
+    return to_text(cbx_js_eval(js, inner, scope), &text) ? text : CBX_STR("\xff");
+}
+
+static void add_child(struct cbx_walk *js, struct object *object, struct cbx_node *child,
+                      struct cbx_scope *scope)
+{
+    struct cbx_str key;
+    uint32_t flags;
+    switch (cbx_js_kind(child)) {
+    case JS_pair:
+        key = eval_key(js, cbx_child_of(child, CBX_FIELD_key), scope);
+        add_member(object, key, cbx_js_eval(js, cbx_child_of(child, CBX_FIELD_value), scope));
+        return;
+    case JS_shorthand_property_identifier:
+        key = cbx_js_name(js, child);
+        add_member(object, key, eval_identifier(js, key, scope));
+        return;
+    case JS_method_definition:
+        key = cbx_js_name(js, cbx_child_of(child, CBX_FIELD_name));
+        add_member(object, key, eval_function(js, child, scope));
+        return;
+    case JS_spread_element: /* its members override earlier ones */
+        object->more = true;
+        flags = cbx_js_secrets(cbx_js_eval(js, cbx_child_at(child, 0), scope), false);
+        if (flags != 0) {
+            add_member(object, CBX_STR("\xff"), cbx_values_marked(js->arena, flags));
+        }
+        return;
+    case JS_property_identifier: /* a member of an enum without a value is a number */
+        object->more = true;
+        return;
+    default:
+        return;
+    }
+}
+
+static const struct cbx_values *eval_object(struct cbx_walk *js, struct cbx_node *node,
+                                            struct cbx_scope *scope)
+{
+    uint32_t capacity = cbx_child_count(node);
+    struct object object = { .members = members_for(js, capacity) };
+    if (object.members != NULL) {
+        object.keys = cbx_arena_array(js->arena, capacity + 1u, sizeof(*object.keys));
+    }
+    if (object.keys == NULL) {
+        return &cbx_values_unknown;
+    }
+    for (struct cbx_node *child = node->first; child != NULL && object.count < capacity;
+         child = child->next) {
+        if (child->named) {
+            add_child(js, &object, child, scope);
+        }
+    }
+    struct cbx_value map = { .kind = CBX_V_MAP,
+                             .members = object.members,
+                             .keys = object.keys,
+                             .count = object.count,
+                             .number = object.more };
+    return cbx_values_one(js->arena, &map);
 }
 
 /* --- expressions ------------------------------------------------------------------------------ */
@@ -178,81 +241,142 @@ static const struct cbx_values *eval_within(struct cbx_walk *js, const struct cb
     return out;
 }
 
+static const struct cbx_values *eval_name(struct cbx_walk *js, struct cbx_node *node,
+                                          struct cbx_scope *scope)
+{
+    struct cbx_str name = cbx_js_name(js, node);
+    return eval_within(js, node, name, eval_identifier(js, name, scope));
+}
+
+static const struct cbx_values *eval_string(struct cbx_walk *js, struct cbx_node *node,
+                                            struct cbx_scope *scope)
+{
+    return cbx_js_eval_string(js, node, scope, false);
+}
+
+static const struct cbx_values *eval_constant(struct cbx_walk *js, struct cbx_node *node,
+                                              struct cbx_scope *scope)
+{
+    (void)scope;
+    return cbx_values_constant(js->arena, cbx_walk_text(js, node));
+}
+
+/* A regular expression has no members that a program stores. */
+static const struct cbx_values *eval_regex(struct cbx_walk *js, struct cbx_node *node,
+                                           struct cbx_scope *scope)
+{
+    (void)node;
+    (void)scope;
+    return cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_MAP });
+}
+
+/* -n; any other unary operator gives anything. */
+static const struct cbx_values *eval_negative(struct cbx_walk *js, struct cbx_node *node,
+                                              struct cbx_scope *scope)
+{
+    int64_t number;
+    if (!cbx_str_is(cbx_walk_text(js, cbx_child_of(node, CBX_FIELD_operator)), "-") ||
+        !cbx_values_is_number(cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_argument), scope),
+                              &number) ||
+        number == INT64_MIN) {
+        return &cbx_values_unknown;
+    }
+    return cbx_values_number(js->arena, cbx_walk_text(js, node), -number);
+}
+
+static const struct cbx_values *eval_assigned(struct cbx_walk *js, struct cbx_node *node,
+                                              struct cbx_scope *scope)
+{
+    return cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_right), scope);
+}
+
+static const struct cbx_values *eval_either(struct cbx_walk *js, struct cbx_node *node,
+                                            struct cbx_scope *scope)
+{
+    return cbx_values_join(js->arena,
+                           cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_consequence), scope),
+                           cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_alternative), scope));
+}
+
+static const struct cbx_values *eval_last(struct cbx_walk *js, struct cbx_node *node,
+                                          struct cbx_scope *scope)
+{
+    return cbx_js_eval(js, cbx_last_child(node), scope);
+}
+
+static const struct cbx_values *eval_inner(struct cbx_walk *js, struct cbx_node *node,
+                                           struct cbx_scope *scope)
+{
+    return cbx_js_eval(js, cbx_child_at(node, 0), scope);
+}
+
+static const struct cbx_values *eval_spread(struct cbx_walk *js, struct cbx_node *node,
+                                            struct cbx_scope *scope)
+{
+    return cbx_values_members(js->arena, cbx_js_eval(js, cbx_child_at(node, 0), scope));
+}
+
+static const struct cbx_values *eval_class(struct cbx_walk *js, struct cbx_node *node,
+                                           struct cbx_scope *scope)
+{
+    (void)scope;
+    return cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_FUNCTION, .node = node });
+}
+
+static const struct cbx_values *eval_import(struct cbx_walk *js, struct cbx_node *node,
+                                            struct cbx_scope *scope)
+{
+    (void)node;
+    (void)scope;
+    return cbx_values_name(js->arena, CBX_STR("import"));
+}
+
+static const struct cbx_values *(*const evaluators[JS_KINDS])(struct cbx_walk *js,
+                                                              struct cbx_node *node,
+                                                              struct cbx_scope *scope) = {
+    [JS_identifier] = eval_name,
+    [JS_shorthand_property_identifier] = eval_name,
+    [JS_member_expression] = cbx_js_eval_member,
+    [JS_subscript_expression] = cbx_js_eval_member,
+    [JS_call_expression] = cbx_js_eval_call,
+    [JS_new_expression] = cbx_js_eval_call,
+    [JS_import] = eval_import,
+    [JS_string] = eval_string,
+    [JS_template_string] = eval_string,
+    [JS_number] = eval_number,
+    [JS_true] = eval_constant,
+    [JS_false] = eval_constant,
+    [JS_null] = eval_constant,
+    [JS_undefined] = eval_constant,
+    [JS_regex] = eval_regex,
+    [JS_this] = eval_this,
+    [JS_binary_expression] = cbx_js_eval_binary,
+    [JS_unary_expression] = eval_negative,
+    [JS_augmented_assignment_expression] = cbx_js_eval_augmented,
+    [JS_assignment_expression] = eval_assigned,
+    [JS_ternary_expression] = eval_either,
+    [JS_sequence_expression] = eval_last,
+    [JS_parenthesized_expression] = eval_inner,
+    [JS_await_expression] = eval_inner,
+    [JS_spread_element] = eval_spread,
+    [JS_object] = eval_object,
+    [JS_array] = eval_array,
+    [JS_arguments] = eval_array,
+    [JS_arrow_function] = eval_function,
+    [JS_function_expression] = eval_function,
+    [JS_function_declaration] = eval_function,
+    [JS_generator_function] = eval_function,
+    [JS_generator_function_declaration] = eval_function,
+    [JS_method_definition] = eval_function,
+    [JS_class] = eval_class,
+    [JS_class_declaration] = eval_class,
+};
+
 static const struct cbx_values *eval_kind(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope)
 {
     enum cbx_js_kind kind = cbx_js_kind(node);
-    int64_t number;
-    switch (kind) {
-    case JS_identifier:
-    case JS_shorthand_property_identifier:
-        return eval_within(js, node, cbx_js_name(js, node),
-                           eval_identifier(js, cbx_js_name(js, node), scope));
-    case JS_member_expression:
-    case JS_subscript_expression:
-        return cbx_js_eval_member(js, node, scope);
-    case JS_string:
-    case JS_template_string:
-        return cbx_js_eval_string(js, node, scope, false);
-    case JS_number:
-        return eval_number(js, node);
-    case JS_true:
-    case JS_false:
-    case JS_null:
-    case JS_undefined:
-        return cbx_values_constant(js->arena, cbx_walk_text(js, node));
-    case JS_this:
-        return eval_this(js, node);
-    case JS_augmented_assignment_expression:
-        return cbx_js_eval_augmented(js, node, scope);
-    case JS_spread_element:
-        return cbx_values_members(js->arena, cbx_js_eval(js, cbx_child_at(node, 0), scope));
-    case JS_regex:
-        return cbx_values_one(js->arena, &(struct cbx_value){ .kind = CBX_V_MAP });
-    case JS_binary_expression:
-        return cbx_js_eval_binary(js, node, scope);
-    case JS_unary_expression:
-        if (cbx_str_is(cbx_walk_text(js, cbx_child_of(node, CBX_FIELD_operator)), "-") &&
-            cbx_values_is_number(cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_argument), scope),
-                                 &number) &&
-            number != INT64_MIN) {
-            return cbx_values_number(js->arena, cbx_walk_text(js, node), -number);
-        }
-        return &cbx_values_unknown;
-    case JS_object:
-    case JS_array:
-    case JS_arguments:
-        return eval_container(js, node, scope, kind == JS_object);
-    case JS_call_expression:
-    case JS_new_expression:
-        return cbx_js_eval_call(js, node, scope);
-    case JS_parenthesized_expression:
-    case JS_await_expression:
-        return cbx_js_eval(js, cbx_child_at(node, 0), scope);
-    case JS_sequence_expression:
-        return cbx_js_eval(js, cbx_last_child(node), scope);
-    case JS_ternary_expression:
-        return cbx_values_join(js->arena,
-                               cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_consequence), scope),
-                               cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_alternative), scope));
-    case JS_assignment_expression:
-        return cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_right), scope);
-    case JS_class:
-    case JS_class_declaration:
-        return cbx_values_one(js->arena,
-                              &(struct cbx_value){ .kind = CBX_V_FUNCTION, .node = node });
-    case JS_yield_expression:
-        return &cbx_values_unknown;
-    case JS_import:
-        return cbx_values_name(js->arena, CBX_STR("import"));
-    default:
-        if (cbx_js_is_function(kind)) {
-            return cbx_values_one(
-                js->arena,
-                &(struct cbx_value){ .kind = CBX_V_FUNCTION, .node = node, .scope = node->inner });
-        }
-        return &cbx_values_unknown;
-    }
+    return evaluators[kind] != NULL ? evaluators[kind](js, node, scope) : &cbx_values_unknown;
 }
 
 const struct cbx_values *cbx_js_eval(struct cbx_walk *js, struct cbx_node *node,
