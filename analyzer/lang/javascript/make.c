@@ -255,32 +255,15 @@ static const struct cbx_values *same(struct cbx_walk *js, const struct cbx_value
                       : first;
 }
 
-const struct cbx_values *cbx_js_make(struct cbx_walk *js, struct cbx_str name,
-                                     const struct cbx_js_call_site *site, struct cbx_scope *scope)
+/* Returns the result of a callable that makes a text or a number; `first` is its first argument. */
+static const struct cbx_values *make_constant(struct cbx_walk *js, enum cbx_js_call meaning,
+                                              const struct cbx_values *first,
+                                              const struct cbx_js_call_site *site,
+                                              struct cbx_scope *scope)
 {
-    enum cbx_js_call meaning = cbx_js_call_meaning(name);
     struct cbx_str text;
-    bool given;
-    struct cbx_str library = cbx_js_wrapper(name);
-    if (library.len > 0 && meaning == JS_CALL_NONE) { /* _(x), _.chain(x).map(f) */
-        return cbx_values_join(js->arena, cbx_values_name(js->arena, library), &cbx_values_unknown);
-    }
-    const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
-    struct cbx_str object =
-        dot != NULL ? cbx_str_sub(name, 0, (size_t)(dot - name.p)) : CBX_STR("");
-    if (meaning == JS_CALL_NONE && cbx_js_call_meaning(object) == JS_CALL_OBJECT) {
-        return named_object(js, object); /* superagent.post(u).set(h) */
-    }
-    if (meaning == JS_CALL_NONE || meaning == JS_CALL_SKIP) {
-        return &cbx_values_unknown;
-    }
-    const struct cbx_values *first = cbx_js_argument(js, site, 0, scope, &given);
     bool is_text = cbx_values_is_text(first, &text);
     switch (meaning) {
-    case JS_CALL_REQUIRE:
-        return require_any(js, first);
-    case JS_CALL_MAKE_REQUIRE:
-        return cbx_values_name(js->arena, CBX_STR("require"));
     case JS_CALL_FROM_CODES:
         return from_codes(js, site, scope);
     case JS_CALL_BASE64:
@@ -290,18 +273,23 @@ const struct cbx_values *cbx_js_make(struct cbx_walk *js, struct cbx_str name,
         return cbx_values_join(js->arena, read_buffer(js, site, scope), secrets_in(js, first));
     case JS_CALL_PERCENT:
         return is_text ? cbx_values_text(js->arena, unpercent(js, text)) : &cbx_values_unknown;
-    case JS_CALL_SAME:
-        return same(js, first, site, scope);
-    case JS_CALL_GET:
-        return cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &text)
-                   ? cbx_js_read(js, first, text)
-                   : &cbx_values_unknown;
-    case JS_CALL_MEMBERS:
-        return cbx_values_members(js->arena, first);
-    case JS_CALL_VALUES:
-        return cbx_values_each(js->arena, members_of(js, first));
-    case JS_CALL_ENTRIES:
-        return cbx_js_entries(js, members_of(js, first));
+    case JS_CALL_INT:
+        return parse_int(js, site, scope);
+    case JS_CALL_CARRIES:
+        return cbx_values_marked(js->arena, secrets_of_arguments(js, site, scope));
+    default:
+        return &cbx_values_unknown;
+    }
+}
+
+/* Returns the result of a callable that makes a path. */
+static const struct cbx_values *make_path(struct cbx_walk *js, enum cbx_js_call meaning,
+                                          const struct cbx_values *first,
+                                          const struct cbx_js_call_site *site,
+                                          struct cbx_scope *scope)
+{
+    struct cbx_str text;
+    switch (meaning) {
     case JS_CALL_JOIN_PATH:
         return join_path(js, site, scope);
     case JS_CALL_HOME:
@@ -316,19 +304,78 @@ const struct cbx_values *cbx_js_make(struct cbx_walk *js, struct cbx_str name,
                    : first;
     case JS_CALL_PARENT:
         return parent_of(js, first);
+    default:
+        return make_constant(js, meaning, first, site, scope);
+    }
+}
+
+/* Returns the result of a callable that makes a container, or reads one. */
+static const struct cbx_values *make_of_members(struct cbx_walk *js, enum cbx_js_call meaning,
+                                                const struct cbx_values *first,
+                                                const struct cbx_js_call_site *site,
+                                                struct cbx_scope *scope)
+{
+    struct cbx_str text;
+    bool given;
+    switch (meaning) {
+    case JS_CALL_GET:
+        return cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &text)
+                   ? cbx_js_read(js, first, text)
+                   : &cbx_values_unknown;
+    case JS_CALL_MEMBERS:
+        return cbx_values_members(js->arena, first);
+    case JS_CALL_VALUES:
+        return cbx_values_each(js->arena, members_of(js, first));
+    case JS_CALL_ENTRIES:
+        return cbx_js_entries(js, members_of(js, first));
     case JS_CALL_LIST:
         return list_arguments(js, site, scope);
-    case JS_CALL_INT:
-        return parse_int(js, site, scope);
-    case JS_CALL_CARRIES:
-        return cbx_values_marked(js->arena, secrets_of_arguments(js, site, scope));
-    case JS_CALL_OBJECT:
-        return named_object(js, name);
     case JS_CALL_NAMES:
         return cbx_values_each(
             js->arena,
             cbx_values_marked(js->arena, CBX_UNKNOWN_NAMES | cbx_js_secrets(first, false)));
     default:
+        return make_path(js, meaning, first, site, scope);
+    }
+}
+
+/* Returns the object that a callable without a meaning of its own belongs to: lodash for _(x) and
+ * _.chain(x).map(f), the request for superagent.post(u).set(h); empty if there is none. */
+static struct cbx_str object_of(struct cbx_str name)
+{
+    struct cbx_str library = cbx_js_wrapper(name);
+    if (library.len > 0) {
+        return library;
+    }
+    const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
+    struct cbx_str object =
+        dot != NULL ? cbx_str_sub(name, 0, (size_t)(dot - name.p)) : CBX_STR("");
+    return cbx_js_call_meaning(object) == JS_CALL_OBJECT ? object : CBX_STR("");
+}
+
+const struct cbx_values *cbx_js_make(struct cbx_walk *js, struct cbx_str name,
+                                     const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    enum cbx_js_call meaning = cbx_js_call_meaning(name);
+    if (meaning == JS_CALL_NONE) {
+        struct cbx_str object = object_of(name);
+        return object.len > 0 ? named_object(js, object) : &cbx_values_unknown;
+    }
+    if (meaning == JS_CALL_SKIP) {
         return &cbx_values_unknown;
+    }
+    bool given;
+    const struct cbx_values *first = cbx_js_argument(js, site, 0, scope, &given);
+    switch (meaning) {
+    case JS_CALL_REQUIRE:
+        return require_any(js, first);
+    case JS_CALL_MAKE_REQUIRE:
+        return cbx_values_name(js->arena, CBX_STR("require"));
+    case JS_CALL_SAME:
+        return same(js, first, site, scope);
+    case JS_CALL_OBJECT:
+        return named_object(js, name);
+    default:
+        return make_of_members(js, meaning, first, site, scope);
     }
 }
