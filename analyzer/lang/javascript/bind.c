@@ -145,69 +145,109 @@ static void declare_result(struct cbx_walk *js, struct cbx_scope *scope, struct 
     }
 }
 
+static void declare_import(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
+{
+    (void)scope;
+    cbx_js_bind_import(js, node);
+}
+
+static void declare_class(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
+{
+    cbx_scope_bind(js, scope, scope, cbx_js_name(js, cbx_child_of(node, CBX_FIELD_name)),
+                   CBX_BIND_FUNCTION, node);
+}
+
+static void note_identifier(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
+{
+    (void)scope;
+    js->uses_arguments |= cbx_str_is(cbx_walk_text(js, node), "arguments");
+}
+
+static void note_with(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
+{
+    (void)scope;
+    (void)node;
+    js->withs = true;
+}
+
+static void note_method(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
+{
+    (void)scope;
+    js->changes |= cbx_js_changes(cbx_js_name(js, cbx_child_of(node, CBX_FIELD_property)));
+}
+
+/* o[k]++ */
+static void note_update(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
+{
+    (void)scope;
+    js->changes |= cbx_js_kind(cbx_child_at(node, 0)) == JS_subscript_expression;
+}
+
+static void note_delete(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
+{
+    (void)scope;
+    js->changes |= cbx_str_is(cbx_walk_text(js, cbx_child_of(node, CBX_FIELD_operator)), "delete");
+}
+
+static struct cbx_scope *open_block(struct cbx_walk *js, struct cbx_scope *scope,
+                                    struct cbx_node *node)
+{
+    return cbx_scope_open(js, scope, node, CBX_SCOPE_COMPREHENSION);
+}
+
+static struct cbx_scope *open_catch(struct cbx_walk *js, struct cbx_scope *scope,
+                                    struct cbx_node *node)
+{
+    struct cbx_js_target t = { .unknown = true };
+    t.scope = t.where = open_block(js, scope, node);
+    cbx_js_bind_pattern(js, t, cbx_child_of(node, CBX_FIELD_parameter));
+    return t.scope;
+}
+
+/* `declare` binds the names that a node declares; `open` also returns the scope of its children,
+ * which is the scope around it where NULL. */
+static const struct {
+    void (*declare)(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node);
+    struct cbx_scope *(*open)(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node);
+} rows[JS_KINDS] = {
+    [JS_import_statement] = { declare_import },
+    [JS_export_statement] = { cbx_js_bind_exports },
+    [JS_variable_declaration] = { bind_declaration },
+    [JS_lexical_declaration] = { bind_declaration },
+    [JS_class_declaration] = { declare_class },
+    [JS_internal_module] = { cbx_ts_bind_namespace },
+    [JS_module] = { cbx_ts_bind_namespace },
+    [JS_return_statement] = { declare_result },
+    [JS_yield_expression] = { declare_result },
+    [JS_identifier] = { note_identifier },
+    [JS_with_statement] = { note_with },
+    [JS_member_expression] = { note_method },
+    [JS_update_expression] = { note_update },
+    [JS_unary_expression] = { note_delete },
+    [JS_arrow_function] = { .open = declare_function },
+    [JS_function_expression] = { .open = declare_function },
+    [JS_function_declaration] = { .open = declare_function },
+    [JS_generator_function] = { .open = declare_function },
+    [JS_generator_function_declaration] = { .open = declare_function },
+    [JS_method_definition] = { .open = declare_function },
+    [JS_enum_declaration] = { .open = cbx_ts_bind_enum },
+    [JS_statement_block] = { .open = open_block },
+    [JS_for_statement] = { .open = open_block },
+    [JS_switch_body] = { .open = open_block },
+    [JS_class_static_block] = { .open = open_block },
+    [JS_for_in_statement] = { .open = declare_loop },
+    [JS_catch_clause] = { .open = open_catch },
+};
+
+/* Binds the names that a node declares; returns the scope for its children. */
 static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *scope,
                                       struct cbx_node *node)
 {
-    struct cbx_js_target t = { .unknown = true };
     enum cbx_js_kind kind = cbx_js_kind(node);
-    if (cbx_js_is_function(kind)) {
-        return declare_function(js, scope, node);
+    if (rows[kind].declare != NULL) {
+        rows[kind].declare(js, scope, node);
     }
-    switch (kind) {
-    case JS_import_statement:
-        cbx_js_bind_import(js, node);
-        return scope;
-    case JS_export_statement:
-        cbx_js_bind_exports(js, scope, node);
-        return scope;
-    case JS_identifier:
-        js->uses_arguments |= cbx_str_is(cbx_walk_text(js, node), "arguments");
-        return scope;
-    case JS_with_statement:
-        js->withs = true;
-        return scope;
-    case JS_member_expression:
-        js->changes |= cbx_js_changes(cbx_js_name(js, cbx_child_of(node, CBX_FIELD_property)));
-        return scope;
-    case JS_update_expression: /* o[k]++ */
-        js->changes |= cbx_js_kind(cbx_child_at(node, 0)) == JS_subscript_expression;
-        return scope;
-    case JS_unary_expression:
-        js->changes |=
-            cbx_str_is(cbx_walk_text(js, cbx_child_of(node, CBX_FIELD_operator)), "delete");
-        return scope;
-    case JS_internal_module:
-    case JS_module:
-        cbx_ts_bind_namespace(js, scope, node);
-        return scope;
-    case JS_enum_declaration:
-        return cbx_ts_bind_enum(js, scope, node);
-    case JS_variable_declaration:
-    case JS_lexical_declaration:
-        bind_declaration(js, scope, node);
-        return scope;
-    case JS_class_declaration:
-        cbx_scope_bind(js, scope, scope, cbx_js_name(js, cbx_child_of(node, CBX_FIELD_name)),
-                       CBX_BIND_FUNCTION, node);
-        return scope;
-    case JS_statement_block:
-    case JS_for_statement:
-    case JS_switch_body:
-    case JS_class_static_block:
-        return cbx_scope_open(js, scope, node, CBX_SCOPE_COMPREHENSION);
-    case JS_for_in_statement:
-        return declare_loop(js, scope, node);
-    case JS_catch_clause:
-        t.scope = t.where = cbx_scope_open(js, scope, node, CBX_SCOPE_COMPREHENSION);
-        cbx_js_bind_pattern(js, t, cbx_child_of(node, CBX_FIELD_parameter));
-        return t.scope;
-    case JS_return_statement:
-    case JS_yield_expression:
-        declare_result(js, scope, node);
-        return scope;
-    default:
-        return scope;
-    }
+    return rows[kind].open != NULL ? rows[kind].open(js, scope, node) : scope;
 }
 
 /* --- assignments ------------------------------------------------------------------------------ */
@@ -297,7 +337,7 @@ void cbx_js_bind_all(struct cbx_walk *js)
     for (uint32_t i = 0; i < js->syntax.count; i++) {
         struct cbx_scope *scope = cbx_scope_around(js, &nodes[i]);
         js->at = nodes[i].start;
-        nodes[i].inner = nodes[i].kind != JS_OTHER ? declare_node(js, scope, &nodes[i]) : scope;
+        nodes[i].inner = declare_node(js, scope, &nodes[i]);
     }
     for (uint32_t i = js->syntax.count; i > 0; i--) {
         js->at = nodes[i - 1].start;
