@@ -16,8 +16,8 @@ enum { CBX_ACTUALS_MAX = 20 };
 struct cbx_actuals {
     struct cbx_actual items[CBX_ACTUALS_MAX];
     uint32_t count;
-    bool spread;           /* true if further arguments are unknown (*args), or more than the cap */
-    uint32_t spread_flags; /* flags of secrets among these (**os.environ) */
+    bool spread; /* true if further arguments are unknown (*args), or more than the cap */
+    const struct cbx_values *unknown; /* values that have these (**os.environ); NULL = nothing */
 };
 
 void cbx_actuals_add(struct cbx_actuals *actuals, struct cbx_str keyword, struct cbx_node *node,

@@ -61,6 +61,27 @@ static bool is_static(struct cbx_walk *py, const struct cbx_node *function)
                       "staticmethod");
 }
 
+/* Binds the fields of a class without __init__ (dataclass, NamedTuple) to these arguments, in the
+ * order of their annotations. */
+static void give_fields(struct cbx_walk *py, struct cbx_node *class, struct cbx_node *list,
+                        struct cbx_scope *where)
+{
+    struct cbx_node *body = cbx_child_of(class, CBX_FIELD_body);
+    uint32_t n = 0;
+    for (struct cbx_node *s = body != NULL ? body->first : NULL; s != NULL && n < PARAMETERS_MAX;
+         s = s->next) {
+        struct cbx_node *field = cbx_child_at(s, 0), *name = cbx_child_of(field, CBX_FIELD_left);
+        bool annotated = cbx_py_kind(field) == PY_assignment &&
+                         cbx_child_of(field, CBX_FIELD_type) != NULL &&
+                         cbx_py_kind(name) == PY_identifier;
+        struct cbx_node *argument =
+            annotated ? argument_for(py, list, n++, cbx_py_text(py, name)) : NULL;
+        if (argument != NULL) {
+            cbx_scope_bind(py, NULL, where, cbx_py_text(py, name), CBX_BIND_EXPR, argument);
+        }
+    }
+}
+
 /* Binds the parameters of every function in this chain of bindings to these arguments. */
 static void call_chain(struct cbx_walk *py, struct cbx_binding *chain, struct cbx_str name,
                        struct cbx_node *list, struct cbx_scope *where, bool bound)
@@ -73,7 +94,11 @@ static void call_chain(struct cbx_walk *py, struct cbx_binding *chain, struct cb
         enum cbx_py_kind kind = cbx_py_kind(b->node);
         if (kind == PY_class_definition && b->kind == CBX_BIND_FUNCTION) {
             struct cbx_str init = CBX_STR("__init__");
-            call_chain(py, cbx_scope_chain(py, b->node->inner, init), init, list, where, true);
+            struct cbx_binding *inits = cbx_scope_chain(py, b->node->inner, init);
+            call_chain(py, inits, init, list, where, true);
+            if (inits == NULL) {
+                give_fields(py, b->node, list, where);
+            }
             count++;
         } else if (kind == PY_lambda || kind == PY_function_definition) {
             give_parameters(py, b->node, list, where, bound && !is_static(py, b->node));

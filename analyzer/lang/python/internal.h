@@ -206,6 +206,8 @@ bool cbx_py_sends(struct cbx_str name);
 /* Adds a fact if a call of this name sends the environment or a credential. */
 void cbx_py_check_sent(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
                        const struct cbx_node *call);
+/* Returns the flags of secrets among the arguments that are not known one by one. */
+uint32_t cbx_py_unknown_secrets(const struct cbx_actuals *actuals);
 /* Returns the values of a call of this name with the flags of its row, if they are not constant. */
 const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
                                      struct cbx_actuals *actuals, const struct cbx_values *values);

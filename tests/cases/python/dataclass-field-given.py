@@ -4,3 +4,5 @@ from dataclasses import dataclass
 class A: n: str = 'getcwd'
 getattr(os, A('system').n)("id")
 # expect 5 py.internals
+# expect 5 py.process
+# expect 5 sh.command

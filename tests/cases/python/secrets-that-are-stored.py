@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
@@ -61,6 +62,26 @@ requests.get(os.path.expandvars(URL + "?${SERVICE_TOKEN}"))
 requests.get(URL + "?%(SERVICE_TOKEN)s" % os.environ)
 requests.get("https://example.org/?{SERVICE_TOKEN}".format(**os.environ))
 
+# in unions, fields and arguments that are put together
+union = {"a": 1}
+union |= os.environ
+requests.post(URL, json=union)
+requests.post(URL, json={"a": 1} | dict(os.environ))
+arguments = {}
+arguments["data"] = os.environ["SERVICE_TOKEN"]
+requests.post(URL, **arguments)
+
+
+@dataclass
+class Credentials:
+    user: str
+    token: str
+
+
+credentials = Credentials("me", os.environ["SERVICE_TOKEN"])
+requests.get(URL, params={"q": credentials.token})
+requests.get(URL, params={"q": credentials.user})
+
 # nothing secret is sent
 settings = {"url": URL}
 settings["token"] = os.environ["SERVICE_TOKEN"]
@@ -77,19 +98,23 @@ requests.post(URL, files={"data": open("data.csv", "rb")})
 rows = []
 rows.append({"lang": os.environ.get("LANG", "C")})
 requests.post(URL, json=rows)
-# expect 17 any.secret-sent
-# expect 21 any.secret-sent
-# expect 24 any.secret-sent
-# expect 30 any.secret-sent
-# expect 35 any.secret-sent
-# expect 37 any.secret-sent
-# expect 39 any.secret-sent
-# expect 44 any.secret-sent
-# expect 53 any.secret-sent
-# expect 56 any.secret-sent
+# expect 18 any.secret-sent
+# expect 22 any.secret-sent
+# expect 25 any.secret-sent
+# expect 31 any.secret-sent
+# expect 36 any.secret-sent
+# expect 38 any.secret-sent
+# expect 40 any.secret-sent
+# expect 45 any.secret-sent
+# expect 54 any.secret-sent
 # expect 57 any.secret-sent
 # expect 58 any.secret-sent
 # expect 59 any.secret-sent
 # expect 60 any.secret-sent
 # expect 61 any.secret-sent
 # expect 62 any.secret-sent
+# expect 63 any.secret-sent
+# expect 68 any.secret-sent
+# expect 69 any.secret-sent
+# expect 72 any.secret-sent
+# expect 82 any.secret-sent

@@ -17,7 +17,8 @@ static void add_spread(struct cbx_walk *py, const struct cbx_values *values, boo
                            *pairs = map ? cbx_values_container(values, CBX_V_MAP) : NULL;
     if (list == NULL && pairs == NULL) {
         out->spread = true;
-        out->spread_flags |= cbx_py_flags(values) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
+        out->unknown =
+            out->unknown != NULL ? cbx_values_join(py->arena, out->unknown, values) : values;
     }
     for (uint32_t i = 0; list != NULL && i < list->count; i++) {
         cbx_actuals_add(out, no_keyword, NULL, NULL, list->members[i]);
@@ -33,7 +34,7 @@ void cbx_py_actuals(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope
     struct cbx_node *list = cbx_child_of(call, CBX_FIELD_arguments);
     out->count = 0;
     out->spread = false;
-    out->spread_flags = 0;
+    out->unknown = NULL;
     if (cbx_py_kind(list) == PY_generator_expression) {
         cbx_actuals_add(out, no_keyword, list, scope, NULL);
         return;
@@ -253,8 +254,7 @@ static const struct cbx_values *make_partial(struct cbx_walk *py, struct cbx_act
 void cbx_py_whole(const struct cbx_value *partial, const struct cbx_actuals *actuals,
                   struct cbx_actuals *whole)
 {
-    *whole =
-        (struct cbx_actuals){ .spread = actuals->spread, .spread_flags = actuals->spread_flags };
+    *whole = (struct cbx_actuals){ .spread = actuals->spread, .unknown = actuals->unknown };
     for (uint32_t i = 1; i < partial->count; i++) {
         cbx_actuals_add(whole, no_keyword, NULL, NULL, partial->members[i]);
     }

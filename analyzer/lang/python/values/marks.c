@@ -31,6 +31,12 @@ uint32_t cbx_py_flags(const struct cbx_values *values)
     return flags_of(values, 0);
 }
 
+uint32_t cbx_py_unknown_secrets(const struct cbx_actuals *actuals)
+{
+    uint32_t flags = actuals->unknown != NULL ? cbx_py_flags(actuals->unknown) : 0;
+    return flags & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
+}
+
 const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
                                      struct cbx_actuals *actuals, const struct cbx_values *values)
 {
@@ -45,7 +51,7 @@ const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
         a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
         carried |= cbx_py_flags(a->values) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
     }
-    carried |= (gives & CBX_PY_CARRIES) != 0 ? actuals->spread_flags : 0;
+    carried |= (gives & CBX_PY_CARRIES) != 0 ? cbx_py_unknown_secrets(actuals) : 0;
     flags |= carried;
     struct cbx_actual *first = actuals->count > 0 ? &actuals->items[0] : NULL;
     uint32_t stored = 0;
@@ -129,6 +135,7 @@ void cbx_py_check_sent(struct cbx_walk *py, struct cbx_str name, struct cbx_actu
         a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
         flags |= sent_flags(a->values, header || cbx_is_for_keys(a->keyword), 0);
     }
+    flags |= actuals->unknown != NULL ? sent_flags(actuals->unknown, header, 0) : 0;
     if (flags != 0) {
         cbx_py_special(py, CBX_FACT_SECRET_SENT, name, call);
     }

@@ -171,6 +171,11 @@ static const struct cbx_values *eval_pair(struct cbx_walk *py, struct cbx_str op
         return cbx_values_one(py->arena, cbx_py_is_symbolic(a) ? a : b);
     }
     const uint32_t kept = CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
+    if (cbx_str_is(op, "|")) { /* a mapping with what the other has: d | os.environ */
+        uint32_t flags =
+            cbx_py_flags(cbx_values_one(py->arena, a)) | cbx_py_flags(cbx_values_one(py->arena, b));
+        return cbx_values_marked(py->arena, flags & kept & ~(uint32_t)CBX_UNKNOWN_TEXT);
+    }
     return cbx_values_marked(py->arena, plus ? (gap_of(py, a) | gap_of(py, b)) & kept : 0);
 }
 

@@ -534,10 +534,8 @@ static const struct cbx_values *format_whole(struct cbx_walk *py, struct cbx_str
                                              struct cbx_actuals *actuals)
 {
     const struct cbx_values *out = format_braces(py, format, actuals);
-    return actuals->spread_flags != 0
-               ? cbx_values_join(py->arena, out,
-                                 cbx_values_marked(py->arena, actuals->spread_flags))
-               : out;
+    uint32_t flags = cbx_py_unknown_secrets(actuals);
+    return flags != 0 ? cbx_values_join(py->arena, out, cbx_values_marked(py->arena, flags)) : out;
 }
 
 static const struct cbx_values *call_method(struct cbx_walk *py, struct cbx_str self,
