@@ -301,65 +301,78 @@ void cbx_js_extract_environment(struct cbx_walk *js, struct cbx_str name, struct
     }
 }
 
-static void extract_node(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
+static void extract_import(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
-    switch (cbx_js_kind(node)) {
-    case JS_import_statement:
-    case JS_export_statement:
-        extract_module(js, node);
-        return;
-    case JS_call_expression:
-    case JS_new_expression:
-        cbx_js_extract_call(js, node, scope);
+    (void)scope;
+    extract_module(js, node);
+}
+
+static void extract_call(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
+{
+    cbx_js_extract_call(js, node, scope);
+    add_references(js, node, scope);
+    extract_text(js, node, scope);
+}
+
+static void extract_identifier(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
+{
+    if (!is_plain_name(node)) {
         add_references(js, node, scope);
-        extract_text(js, node, scope);
-        return;
-    case JS_member_expression:
-    case JS_subscript_expression:
-        extract_member(js, node, scope);
-        return;
-    case JS_identifier:
-        if (!is_plain_name(node)) {
-            add_references(js, node, scope);
-        }
-        return;
-    case JS_shorthand_property_identifier:
-        add_references(js, node, scope);
-        return;
-    case JS_property_identifier:
-    case JS_shorthand_property_identifier_pattern: /* { listen } = app */
-        if (cbx_str_is(cbx_walk_text(js, node), "listen") &&
-            cbx_js_kind(node->parent) != JS_member_expression &&
-            cbx_js_kind(node->parent) != JS_pair &&
-            cbx_js_kind(node->parent) != JS_method_definition) {
-            cbx_walk_trigger(js, node);
-        }
-        return;
-    case JS_assignment_expression:
-    case JS_augmented_assignment_expression:
-        extract_assignment(js, node, scope);
-        return;
-    case JS_pair:
-    case JS_method_definition:
-        extract_key(js, node);
-        return;
-    case JS_binary_expression:
-        if (cbx_js_kind(node->parent) != JS_binary_expression) {
-            extract_text(js, node, scope);
-            extract_built(js, node, scope);
-        }
-        return;
-    case JS_string:
-        extract_text(js, node, scope);
-        return;
-    case JS_template_string:
-        extract_text(js, node, scope);
-        extract_built(js, node, scope);
-        return;
-    default:
-        return;
     }
 }
+
+/* { listen } = app */
+static void extract_property(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
+{
+    (void)scope;
+    enum cbx_js_kind parent = cbx_js_kind(node->parent);
+    if (cbx_str_is(cbx_walk_text(js, node), "listen") && parent != JS_member_expression &&
+        parent != JS_pair && parent != JS_method_definition) {
+        cbx_walk_trigger(js, node);
+    }
+}
+
+static void extract_defined(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
+{
+    (void)scope;
+    extract_key(js, node);
+}
+
+static void extract_template(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
+{
+    extract_text(js, node, scope);
+    extract_built(js, node, scope);
+}
+
+/* Adds the facts of a + b + c as a whole. */
+static void extract_binary(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
+{
+    if (cbx_js_kind(node->parent) != JS_binary_expression) {
+        extract_text(js, node, scope);
+        extract_built(js, node, scope);
+    }
+}
+
+static void (*const extractors[JS_KINDS])(struct cbx_walk *js, struct cbx_node *node,
+                                          struct cbx_scope *scope) = {
+    [JS_import_statement] = extract_import,
+    [JS_export_statement] = extract_import,
+    [JS_call_expression] = extract_call,
+    [JS_new_expression] = extract_call,
+    [JS_member_expression] = extract_member,
+    [JS_subscript_expression] = extract_member,
+    [JS_identifier] = extract_identifier,
+    [JS_shorthand_property_identifier] = add_references,
+    [JS_property_identifier] = extract_property,
+    [JS_shorthand_property_identifier_pattern] = extract_property,
+    [JS_assignment_expression] = extract_assignment,
+    [JS_augmented_assignment_expression] = extract_assignment,
+    [JS_pair] = extract_defined,
+    [JS_method_definition] = extract_defined,
+    [JS_string] = extract_text,
+    [JS_template_string] = extract_template,
+    [JS_binary_expression] = extract_binary,
+};
 
 void cbx_extract_javascript(struct cbx_parsed *parsed)
 {
@@ -375,8 +388,8 @@ void cbx_extract_javascript(struct cbx_parsed *parsed)
     cbx_stored_read(js, &cbx_js_stored);
     for (uint32_t i = 0; i < js->syntax.count; i++) {
         struct cbx_node *node = &js->syntax.nodes[i];
-        if (node->kind != JS_OTHER) {
-            extract_node(js, node, cbx_scope_around(js, node));
+        if (extractors[node->kind] != NULL) {
+            extractors[node->kind](js, node, cbx_scope_around(js, node));
         }
     }
     cbx_walk_fire(js, CBX_STR("(server).listen"));
