@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The names of a C source: its functions and variables, their scopes, and which of them are
- * pointers to functions. Private to extract.c and names.c. */
+ * pointers to functions. Private to the extractor of C. */
 #ifndef CBX_ANALYZER_LANG_C_NAMES_H
 #define CBX_ANALYZER_LANG_C_NAMES_H
 
@@ -128,16 +128,58 @@ bool cbx_c_is_function_field(const struct cbx_c_walk *c, struct cbx_str name);
 bool cbx_c_is_union_function(const struct cbx_c_walk *c, struct cbx_str name);
 bool cbx_c_is_union_field(const struct cbx_c_walk *c, struct cbx_str name);
 
-/* cbx_c_strip returns the value inside of casts and parentheses; cbx_c_read_text reads its text,
- * false if it is not constant. */
-struct cbx_node *cbx_c_strip(struct cbx_node *node);
-bool cbx_c_read_text(struct cbx_c_walk *c, struct cbx_node *node, struct cbx_str *out);
-/* Returns true if the value may be the address of something other than a function. */
-bool cbx_c_is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node);
+/* --- facts and their places: extract.c -------------------------------------------------------- */
+
+/* Finds the place in the source of [start, end) in the expanded text. */
+void cbx_c_place_of(const struct cbx_c_walk *c, uint32_t start, uint32_t end, uint32_t *from,
+                    uint32_t *to);
+/* Add a fact at the place of a node in the source; cbx_c_add returns NULL if the arena is
+ * exhausted. */
 struct cbx_fact *cbx_c_add(struct cbx_c_walk *c, enum cbx_fact_kind kind, struct cbx_str name,
                            const struct cbx_node *node);
 void cbx_c_add_special(struct cbx_c_walk *c, enum cbx_fact_id id, struct cbx_str name,
                        const struct cbx_node *node);
+
+/* --- arguments.c ------------------------------------------------------------------------------ */
+
+/* cbx_c_strip returns the value inside of casts and parentheses; cbx_c_read_text reads its text,
+ * false if it is not constant. */
+struct cbx_node *cbx_c_strip(struct cbx_node *node);
+bool cbx_c_read_text(struct cbx_c_walk *c, struct cbx_node *node, struct cbx_str *out);
+
+/* The texts that a value may be. */
+enum { CBX_C_TEXTS_MAX = CBX_C_VALUES_MAX * 2 };
+struct cbx_c_texts {
+    struct cbx_str items[CBX_C_TEXTS_MAX];
+    uint32_t count;
+    bool all; /* true if the value is certainly one of `items` */
+};
+
+/* Adds the texts that an expression may be; clears `all` if it may be others. */
+void cbx_c_add_texts(struct cbx_c_walk *c, struct cbx_node *node, struct cbx_c_texts *out);
+/* Reads an argument of a call: its constant, or the texts that it may be. */
+void cbx_c_read_argument(struct cbx_c_walk *c, struct cbx_node *node, uint32_t position,
+                         struct cbx_arg *out);
+
+/* --- extract_call.c --------------------------------------------------------------------------- */
+
+/* Adds the facts of an identifier: of an attribute, and, if the source does not declare it, of a
+ * call of that name of the library or of a reference to it. */
+void cbx_c_extract_name(struct cbx_c_walk *c, struct cbx_node *node);
+
+/* --- targets.c -------------------------------------------------------------------------------- */
+
+/* Returns true if the value may be the address of something other than a function. */
+bool cbx_c_is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node);
+/* Checks (void (*)(void))address; casts of members and elements count as casts of data. */
+void cbx_c_check_cast(struct cbx_c_walk *c, struct cbx_node *cast);
+/* Checks a pointer to a function whose initial or assigned value is no function. */
+void cbx_c_check_assigned(struct cbx_c_walk *c, struct cbx_node *node);
+/* Checks &f of a pointer to a function that is cast or passed on: other code may write its
+ * bytes. */
+void cbx_c_check_address(struct cbx_c_walk *c, struct cbx_node *node);
+
+/* --- calls of the library --------------------------------------------------------------------- */
 
 /* cbx_c_build handles a call of the library that writes a text into an array; cbx_c_built
  * returns the text of an array so far, NULL for other names. */
