@@ -73,6 +73,22 @@ const struct cbx_values *cbx_py_eval(struct cbx_walk *py, struct cbx_node *node,
 const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str name,
                                           struct cbx_scope *scope);
 
+/* Return the values of a string, and of several strings in a row (string.c). */
+const struct cbx_values *cbx_py_eval_string(struct cbx_walk *py, struct cbx_node *node,
+                                            struct cbx_scope *scope);
+const struct cbx_values *cbx_py_eval_strings(struct cbx_walk *py, struct cbx_node *node,
+                                             struct cbx_scope *scope);
+/* Return the value of a list, tuple or set, and of a dictionary (display.c). Where a spread member
+ * is not known, members of a list have no order, and a dictionary may have others. */
+const struct cbx_values *cbx_py_eval_list(struct cbx_walk *py, struct cbx_node *node,
+                                          struct cbx_scope *scope);
+const struct cbx_values *cbx_py_eval_dictionary(struct cbx_walk *py, struct cbx_node *node,
+                                                struct cbx_scope *scope);
+/* Returns the members of a comprehension as one; they are evaluated one by one only if their
+ * members are needed. */
+const struct cbx_values *cbx_py_eval_comprehension(struct cbx_walk *py, struct cbx_node *node,
+                                                   struct cbx_scope *scope);
+
 /* Returns the values of an attribute, or of an item. */
 const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_values *object,
                                      struct cbx_str attribute);

@@ -89,145 +89,6 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_
     return loose ? cbx_values_loose(py->arena, values) : values;
 }
 
-/* --- constants -------------------------------------------------------------------------------- */
-
-/* One of the texts that an f-string may be: the alternatives are numbered, and each expression
- * in the string takes a part of the number. */
-struct choice {
-    uint32_t number; /* rest of the number */
-    uint32_t count;  /* number of alternatives so far */
-    uint32_t gaps;
-};
-
-enum { CHOICES_MAX = 16 };
-
-/* Returns one of the alternatives if all of them are constants. */
-static const struct cbx_values *choose(struct cbx_walk *py, const struct cbx_values *values,
-                                       struct choice *choice)
-{
-    for (uint32_t i = 0; i < values->count; i++) {
-        const struct cbx_value *v = values->items[i];
-        bool caller = v->kind == CBX_V_UNKNOWN && (v->number & CBX_UNKNOWN_CALLER) != 0;
-        if (v->kind != CBX_V_TEXT && v->kind != CBX_V_NUMBER && !caller) {
-            return values;
-        }
-    }
-    if (values->count < 2 || choice->count * values->count > CHOICES_MAX) {
-        return values;
-    }
-    const struct cbx_value *v = values->items[choice->number % values->count];
-    choice->number /= values->count;
-    choice->count *= values->count;
-    return cbx_values_one(py->arena, v);
-}
-
-/* Returns the text of {x}, {x!s}, {x:c} in an f-string. */
-static struct cbx_str eval_interpolation(struct cbx_walk *py, struct cbx_node *node,
-                                         struct cbx_scope *scope, struct choice *choice)
-{
-    const struct cbx_values *value =
-        choose(py, cbx_py_eval(py, cbx_child_at(node, 0), scope), choice);
-    struct cbx_node *more = cbx_child_at(node, 1);
-    int64_t number;
-    struct cbx_str how = cbx_walk_text(py, more);
-    bool plain = more == NULL || cbx_str_is(how, "!s") || cbx_str_is(how, ":s");
-    bool is_number = cbx_values_is_number(value, &number),
-         as_written = plain || (is_number && (cbx_str_is(how, ":d") || cbx_str_is(how, "!r")));
-    if (is_number && cbx_str_is(how, ":c")) {
-        return cbx_fold_codepoint(py->arena, number);
-    }
-    value = as_written ? value : cbx_values_marked(py->arena, cbx_py_flags(value));
-    choice->gaps |= cbx_py_flags(value);
-    return cbx_values_piece(value, &choice->gaps);
-}
-
-/* Converts the characters of a bytes literal, with its escapes, to bytes. */
-static struct cbx_str to_bytes(struct cbx_walk *py, struct cbx_str text)
-{
-    char *p = cbx_str_is_ascii(text) ? NULL : cbx_arena_alloc(py->arena, text.len + 1);
-    size_t n = 0;
-    for (size_t i = 0; p != NULL && i < text.len; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        p[n++] = c >= 0xC0 && i + 1 < text.len
-                     ? (char)((c & 0x03) << 6 | ((unsigned char)text.p[++i] & 0x3F))
-                     : (char)c;
-    }
-    return p != NULL ? (struct cbx_str){ .p = p, .len = n } : text;
-}
-
-static const struct cbx_values *eval_choice(struct cbx_walk *py, struct cbx_node *node,
-                                            struct cbx_scope *scope, struct choice *choice)
-{
-    struct cbx_str out = CBX_STR("");
-    bool raw = false, bytes = false;
-    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
-        struct cbx_str part = cbx_walk_text(py, child);
-        switch (cbx_py_kind(child)) {
-        case PY_string_start:
-            raw = memchr(part.p, 'r', part.len) != NULL || memchr(part.p, 'R', part.len) != NULL;
-            bytes = memchr(part.p, 'b', part.len) != NULL || memchr(part.p, 'B', part.len) != NULL;
-            continue;
-        case PY_string_content:
-            part = raw ? part : cbx_fold_unescape(py->arena, part, true);
-            part = bytes && !raw ? to_bytes(py, part) : part;
-            break;
-        case PY_interpolation:
-            part = eval_interpolation(py, child, scope, choice);
-            break;
-        default:
-            continue;
-        }
-        out = out.len == 0 ? part : cbx_fold_concat(py->arena, out, part);
-        if (out.p == NULL) {
-            return &cbx_values_unknown;
-        }
-    }
-    return bytes ? cbx_values_bytes(py->arena, out)
-                 : cbx_values_built(py->arena, out, choice->gaps);
-}
-
-static const struct cbx_values *eval_string(struct cbx_walk *py, struct cbx_node *node,
-                                            struct cbx_scope *scope)
-{
-    const struct cbx_values *out = &cbx_values_nothing;
-    uint32_t count = 1;
-    for (uint32_t i = 0; i < count; i++) {
-        struct choice choice = { .number = i, .count = 1 };
-        out = cbx_values_join(py->arena, out, eval_choice(py, node, scope, &choice));
-        count = choice.count;
-    }
-    return out;
-}
-
-static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_node *node,
-                                                struct cbx_scope *scope)
-{
-    struct cbx_str part;
-    size_t total = 0, n = 0;
-    uint32_t gaps = 0;
-    bool bytes = false;
-    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
-        const struct cbx_values *value = cbx_py_eval(py, child, scope);
-        part = cbx_values_piece(value, &gaps);
-        if (total + part.len > CBX_FOLD_MAX_BYTES) {
-            return &cbx_values_unknown;
-        }
-        total += part.len;
-        bytes = value->items[0]->number == CBX_TEXT_BYTES;
-    }
-    char *p = cbx_arena_alloc(py->arena, total + 1);
-    for (struct cbx_node *child = node->first; p != NULL && child != NULL; child = child->next) {
-        part = cbx_values_piece(cbx_py_eval(py, child, scope), &gaps);
-        if (part.len > 0) {
-            memcpy(p + n, part.p, part.len);
-            n += part.len;
-        }
-    }
-    struct cbx_str out = { .p = p, .len = n };
-    return bytes && gaps == 0 ? cbx_values_bytes(py->arena, out)
-                              : cbx_values_built(py->arena, out, gaps);
-}
-
 static const struct cbx_values *eval_number(struct cbx_walk *py, struct cbx_node *node,
                                             struct cbx_scope *scope)
 {
@@ -300,140 +161,6 @@ static const struct cbx_values *eval_unary(struct cbx_walk *py, struct cbx_node 
     }
     number = op.p[0] == '-' ? -number : op.p[0] == '~' ? ~number : number;
     return cbx_values_number(py->arena, cbx_arena_number(py->arena, number), number);
-}
-
-/* --- containers ------------------------------------------------------------------------------- */
-
-struct builder {
-    const struct cbx_values **members;
-    struct cbx_str *keys;
-    uint32_t count, size;
-    bool more;
-};
-
-static void add_member(struct builder *b, struct cbx_str key, const struct cbx_values *member)
-{
-    if (b->count == b->size) {
-        b->more = true;
-        return;
-    }
-    if (b->keys != NULL) {
-        b->keys[b->count] = key;
-    }
-    b->members[b->count++] = member;
-}
-
-/* Allocates members for the children of a display and for spread lists among them. */
-static bool make_room(struct cbx_walk *py, struct cbx_node *node, bool map, struct builder *b)
-{
-    uint32_t count = cbx_child_count(node) + 16;
-    *b = (struct builder){ .size = count };
-    b->members =
-        count <= CBX_MEMBERS_MAX ? cbx_arena_array(py->arena, count, sizeof(*b->members)) : NULL;
-    b->keys =
-        map && b->members != NULL ? cbx_arena_array(py->arena, count, sizeof(*b->keys)) : NULL;
-    return b->members != NULL && (!map || b->keys != NULL);
-}
-
-static const struct cbx_values *eval_list(struct cbx_walk *py, struct cbx_node *node,
-                                          struct cbx_scope *scope)
-{
-    struct builder b;
-    if (!make_room(py, node, false, &b)) {
-        return &cbx_values_unknown;
-    }
-    struct cbx_str no_key = { 0 };
-    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
-        const struct cbx_values *value = cbx_py_eval(py, child, scope);
-        const struct cbx_value *spread =
-            cbx_py_kind(child) == PY_list_splat ? cbx_py_sequence(py, value) : NULL;
-        if (cbx_py_kind(child) != PY_list_splat) {
-            add_member(&b, no_key, value);
-            continue;
-        }
-        b.more |= spread == NULL;
-        for (uint32_t i = 0; spread != NULL && i < spread->count; i++) {
-            add_member(&b, no_key, spread->members[i]);
-        }
-        if (spread == NULL) {
-            add_member(&b, no_key, cbx_py_members(py, value));
-        }
-    }
-    const struct cbx_values *list = cbx_values_list(py->arena, b.members, b.count);
-    return b.more ? cbx_values_each(py->arena, cbx_values_members(py->arena, list)) : list;
-}
-
-struct cbx_str cbx_py_key(struct cbx_walk *py, const struct cbx_values *key)
-{
-    struct cbx_str text;
-    int64_t number;
-    if (cbx_values_is_number(key, &number)) {
-        return cbx_arena_number(py->arena, number);
-    }
-    return cbx_values_is_text(key, &text) ? text : CBX_STR("\xff");
-}
-
-static const struct cbx_values *eval_dictionary(struct cbx_walk *py, struct cbx_node *node,
-                                                struct cbx_scope *scope)
-{
-    struct builder b;
-    if (!make_room(py, node, true, &b)) {
-        return &cbx_values_unknown;
-    }
-    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
-        if (cbx_py_kind(child) == PY_pair) {
-            add_member(&b,
-                       cbx_py_key(py, cbx_py_eval(py, cbx_child_of(child, CBX_FIELD_key), scope)),
-                       cbx_py_eval(py, cbx_child_of(child, CBX_FIELD_value), scope));
-            continue;
-        }
-        const struct cbx_value *spread = cbx_values_container(
-            cbx_py_eval(py, cbx_child_at(child, 0), scope), CBX_V_MAP); /* **more */
-        b.more |= spread == NULL;
-        uint32_t flags = cbx_py_flags(cbx_py_eval(py, cbx_child_at(child, 0), scope));
-        if (spread == NULL && flags != 0) {
-            add_member(&b, CBX_STR("\xff"), cbx_values_marked(py->arena, flags));
-        }
-        for (uint32_t i = 0; spread != NULL && i < spread->count; i++) {
-            add_member(&b, spread->keys[i], spread->members[i]);
-        }
-    }
-    struct cbx_value map = {
-        .kind = CBX_V_MAP, .members = b.members, .keys = b.keys, .count = b.count, .number = b.more
-    };
-    return cbx_values_one(py->arena, &map);
-}
-
-/* Returns the members of a comprehension as one; they are evaluated one by one only if their
- * members are needed. */
-static const struct cbx_values *eval_comprehension(struct cbx_walk *py, struct cbx_node *node,
-                                                   struct cbx_scope *scope)
-{
-    struct cbx_scope *inner = node->inner;
-    const struct cbx_values **members = cbx_arena_array(py->arena, 1, sizeof(*members));
-    struct cbx_node *body = cbx_child_of(node, CBX_FIELD_body);
-    if (members == NULL || body == NULL) {
-        return &cbx_values_unknown;
-    }
-    if (cbx_py_kind(body) == PY_pair) {
-        struct cbx_str *key = cbx_arena_array(py->arena, 1, sizeof(*key));
-        members[0] = cbx_py_eval(py, cbx_child_of(body, CBX_FIELD_value), inner);
-        struct cbx_value map = {
-            .kind = CBX_V_MAP, .members = members, .keys = key, .count = key != NULL, .number = 1
-        };
-        if (key != NULL) {
-            *key = CBX_STR("\xff");
-        }
-        return cbx_values_one(py->arena, &map);
-    }
-    members[0] = cbx_py_eval(py, body, inner);
-    struct cbx_value list = { .kind = CBX_V_LIST,
-                              .members = members,
-                              .count = 1,
-                              .number = 1,
-                              .node = node,
-                              .scope = scope };
-    return cbx_values_one(py->arena, &list);
 }
 
 /* --- expressions ------------------------------------------------------------------------------ */
@@ -546,8 +273,8 @@ static const struct cbx_values *(*const evaluators[PY_KINDS])(struct cbx_walk *p
     [PY_attribute] = eval_attribute,
     [PY_subscript] = eval_subscript,
     [PY_call] = eval_call,
-    [PY_string] = eval_string,
-    [PY_concatenated_string] = concat_children,
+    [PY_string] = cbx_py_eval_string,
+    [PY_concatenated_string] = cbx_py_eval_strings,
     [PY_integer] = eval_number,
     [PY_float] = eval_constant,
     [PY_true] = eval_constant,
@@ -558,16 +285,16 @@ static const struct cbx_values *(*const evaluators[PY_KINDS])(struct cbx_walk *p
     [PY_augmented_assignment] = eval_augmented,
     [PY_boolean_operator] = eval_either,
     [PY_conditional_expression] = eval_either,
-    [PY_list] = eval_list,
-    [PY_tuple] = eval_list,
-    [PY_set] = eval_list,
-    [PY_expression_list] = eval_list,
-    [PY_pattern_list] = eval_list,
-    [PY_dictionary] = eval_dictionary,
-    [PY_list_comprehension] = eval_comprehension,
-    [PY_set_comprehension] = eval_comprehension,
-    [PY_generator_expression] = eval_comprehension,
-    [PY_dictionary_comprehension] = eval_comprehension,
+    [PY_list] = cbx_py_eval_list,
+    [PY_tuple] = cbx_py_eval_list,
+    [PY_set] = cbx_py_eval_list,
+    [PY_expression_list] = cbx_py_eval_list,
+    [PY_pattern_list] = cbx_py_eval_list,
+    [PY_dictionary] = cbx_py_eval_dictionary,
+    [PY_list_comprehension] = cbx_py_eval_comprehension,
+    [PY_set_comprehension] = cbx_py_eval_comprehension,
+    [PY_generator_expression] = cbx_py_eval_comprehension,
+    [PY_dictionary_comprehension] = cbx_py_eval_comprehension,
     [PY_parenthesized_expression] = eval_inner,
     [PY_await] = eval_inner,
     [PY_list_splat] = eval_inner,
