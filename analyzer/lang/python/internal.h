@@ -113,6 +113,11 @@ void cbx_py_actuals(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope
 const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_values *callee,
                                       struct cbx_actuals *actuals, struct cbx_scope *scope);
 
+/* Returns the result of a function of this source; "anything" if it is a class or returns
+ * nothing. */
+const struct cbx_values *cbx_py_call_function(struct cbx_walk *py, const struct cbx_value *function,
+                                              struct cbx_actuals *actuals);
+
 /* Returns the result of a callable of this meaning that calls no other code. */
 const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meaning,
                                      struct cbx_actuals *actuals, struct cbx_scope *scope);
@@ -170,6 +175,9 @@ const struct cbx_values *cbx_py_from_numbers(struct cbx_walk *py, const struct c
 /* Evaluates codecs.decode and encode, bytes.decode, str.encode with a known encoding. */
 const struct cbx_values *cbx_py_codec(struct cbx_walk *py, struct cbx_str text,
                                       struct cbx_str name);
+/* Evaluates format.format(...), as secret as **mapping among the arguments. */
+const struct cbx_values *cbx_py_format(struct cbx_walk *py, struct cbx_str format,
+                                       struct cbx_actuals *actuals);
 /* Calls `found` for every field of a format string that reads attributes or items of an
  * argument, with the resulting values and the last name in the field. */
 void cbx_py_format_fields(struct cbx_walk *py, struct cbx_str format, struct cbx_actuals *actuals,
