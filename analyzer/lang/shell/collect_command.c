@@ -46,7 +46,8 @@ enum effect {
     SHIFTS = 1 << 8,  /* changes the parameters */
     PRINTS = 1 << 9,  /* assigns the name after -v */
     TRAPS = 1 << 10,  /* runs its argument later */
-    HINTS = 1 << 11   /* a text with this word may assign a name */
+    HINTS = 1 << 11,  /* a text with this word may assign a name */
+    CHANGES = 1 << 12 /* changes or ends the shell in another way */
 };
 
 static unsigned effects_of(struct cbx_str word)
@@ -79,6 +80,13 @@ static unsigned effects_of(struct cbx_str word)
         { "popd", MOVES },
         { "shift", SHIFTS },
         { "set", SHIFTS },
+        { "alias", CHANGES },
+        { "unalias", CHANGES },
+        { "enable", CHANGES },
+        { "exec", CHANGES },
+        { "exit", CHANGES },
+        { "return", CHANGES },
+        { "shopt", CHANGES },
         { "for", HINTS },
         { "select", HINTS },
         { "coproc", HINTS },
@@ -91,6 +99,11 @@ static unsigned effects_of(struct cbx_str word)
         }
     }
     return 0;
+}
+
+bool cbx_shell_changes_shell(struct cbx_str word)
+{
+    return (effects_of(word) & (ASSIGNS | RUNS | PASSES | MOVES | SHIFTS | TRAPS | CHANGES)) != 0;
 }
 
 /* Returns true if this text, which trap runs, may redefine a name. Any sign counts; functions

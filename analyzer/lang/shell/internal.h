@@ -204,8 +204,8 @@ struct cbx_shell_name {
     struct cbx_shell_name *next; /* next name with the same hash */
 };
 
-/* NONE: no command of the function is its arguments. UNKNOWN: one may be, and they may be other
- * words than those of the call. */
+/* NONE: the function runs none of its arguments as a command. UNKNOWN: it may run words that are not
+ * in the text of its calls. */
 enum { CBX_SHELL_PASSES_UNKNOWN = -1, CBX_SHELL_PASSES_NONE, CBX_SHELL_PASSES_ALL };
 
 /* Returns the entry of a name, a new one if there is none: constant, never certain. Returns NULL
@@ -237,6 +237,12 @@ void cbx_shell_names_collect(struct cbx_shell *s);
 
 /* Collects the names of one statement; does not determine the traits of their values. */
 void cbx_shell_names_collect_of(struct cbx_shell *s, TSNode statement);
+
+/* --- collect_command.c ------------------------------------------------------------------------ */
+
+/* Returns true for a builtin that changes the shell itself: its names, folder, arguments, options or
+ * traps. */
+bool cbx_shell_changes_shell(struct cbx_str word);
 
 /* --- wrappers.c ------------------------------------------------------------------------------- */
 

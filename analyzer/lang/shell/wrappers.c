@@ -150,7 +150,7 @@ static void read_command(struct search *search, struct body *body, TSNode comman
     }
 }
 
-/* Reads the commands of a function, without those of functions in it. */
+/* Reads the commands of a function. Functions inside the function are read by themselves. */
 static void read_function(struct search *search, TSNode definition)
 {
     TSNode name = ts_node_child_by_field_name(definition, "name", 4);
@@ -264,24 +264,6 @@ bool cbx_shell_is_passed(const struct cbx_shell_command *c)
            is_arguments(word);
 }
 
-/* The shell itself would read names, run text or change its folder and arguments by these: what
- * they do is followed where they are commands of the text. */
-static bool is_of_shell(const struct cbx_word *word)
-{
-    static const char *const others[] = { "alias",   "builtin", "cd",        "command",  "declare",
-                                          "enable",  "eval",    "exec",      "exit",     "export",
-                                          "getopts", "let",     "local",     "mapfile",  "popd",
-                                          "pushd",   "read",    "readarray", "readonly", "return",
-                                          "set",     "shift",   "shopt",     "source",   "trap",
-                                          "typeset", "unalias", "unset",     "." };
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        if (cbx_str_is(word->text, others[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void cbx_shell_judge_passed(const struct cbx_shell_command *c)
 {
     const struct cbx_shell_name *f = cbx_shell_name_find(c->s, c->words[0].text);
@@ -304,7 +286,8 @@ void cbx_shell_judge_passed(const struct cbx_shell_command *c)
     bool prints =
         word->known && cbx_str_is(word->text, "printf") && from + 1 < c->count &&
         (!c->words[from + 1].known || cbx_str_starts(c->words[from + 1].text, CBX_STR("-")));
-    if (word->known && (is_of_shell(word) || prints)) {
+    /* what such a builtin does is followed only where it is a command of the text */
+    if (word->known && (cbx_shell_changes_shell(word->text) || prints)) {
         cbx_shell_unresolved(c->s, "command word", word);
         return;
     }
