@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Quotas of principals over all replicas that share a database (store_use.h). Sessions, runs,
- * waiting executions and processor time are counted in the database. A thread tells the quotas of
- * requests how many replicas divide them. The limits of a principal are those of its row in this
- * replica's configuration. Nothing is granted while the database cannot be reached. */
+ * waiting executions and processor time are counted in the database. A thread divides the quotas
+ * of requests by the number of replicas. The limits of a principal are in its row of this replica's
+ * configuration. Nothing is granted while the database cannot be reached. */
 #ifndef CBX_GATEWAY_FRONT_SERVICE_SHARED_QUOTAS_H
 #define CBX_GATEWAY_FRONT_SERVICE_SHARED_QUOTAS_H
 

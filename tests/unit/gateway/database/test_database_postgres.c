@@ -358,7 +358,7 @@ static void tables_are_created_as_a_whole_or_not_at_all(void **state)
     end(&rig);
 }
 
-/* Makes the tables those of the version before quotas were shared. */
+/* Turns the tables into the tables of the version before shared quotas. */
 static void step_back(struct rig *rig)
 {
     ask_number(rig, "DROP FUNCTION quota_sessions, quota_waiting, quota_runs;"

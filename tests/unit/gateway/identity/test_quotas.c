@@ -71,7 +71,7 @@ static void replicas_that_share_a_quota_of_requests_let_their_part_pass(void **s
     assert_int_equal(err.retry_s, 60);
     cbx_quotas_share(quotas, 1);
     assert_int_equal(count_passed(quotas, &ann, 2000000, &err), 10);
-    cbx_quotas_share(quotas, 0); /* nobody lives: not even this replica's own sign was stored */
+    cbx_quotas_share(quotas, 0); /* no replica has stored its presence */
     assert_int_equal(cbx_quotas_replicas(quotas), 1);
     assert_int_equal(cbx_quotas_replicas(NULL), 1);
     cbx_quotas_free(quotas);

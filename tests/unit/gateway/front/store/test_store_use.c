@@ -196,7 +196,7 @@ static void rows_of_a_replica_that_stays_away_count_no_more(void **state)
     assert_int_equal(cbx_store_note_present(r.stores[1], &replicas, &err), 0);
     assert_int_equal(replicas, 2);
     run_sql(&r, "UPDATE presence SET seen=seen-6000 WHERE replica='a'");
-    assert_int_equal(take(r.stores[1], "3"), CBX_EQUOTA); /* nobody has noticed */
+    assert_int_equal(take(r.stores[1], "3"), CBX_EQUOTA); /* no replica has marked it as gone */
     assert_int_equal(cbx_store_mark_gone(r.stores[1], &err), 0);
     assert_int_equal(take(r.stores[1], "3"), 0);
     assert_int_equal(cbx_store_note_present(r.stores[0], &replicas, &err), 0); /* it is back */
