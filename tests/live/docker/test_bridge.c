@@ -47,6 +47,9 @@ static void another_host_continues_the_session_and_the_first_one_is_cut_off(void
     }
     run(again, language, "print(x)", &seen);
     assert_string_equal(seen.out.p, "7\n");
+    /* The engine tells the end of the first stream when it comes to it: a run waits for that. */
+    RUN("print(x)");
+    assert_true(seen.result.session_lost);
     assert_false(cbx_sandbox_poll(sandbox));
 }
 
