@@ -21,6 +21,8 @@
 /* seconds in which no reaper removes the container; absent = 0 */
 #define CBX_LABEL_LEASE     "codebox.lease"
 #define CBX_LABEL_ISOLATION "codebox.isolation" /* one of cbx_isolation_names */
+/* "1" for a role with a network, which a network policy of a cluster selects; absent = none */
+#define CBX_LABEL_NETWORK "codebox.network"
 
 enum cbx_container_role {
     CBX_ROLE_SANDBOX = 1,

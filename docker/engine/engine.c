@@ -199,12 +199,6 @@ int cbx_engine_image_labels(struct cbx_engine *engine, const char *name, struct 
     return failed;
 }
 
-int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
-                           const struct cbx_engine_stop *stop, struct cbx_err *err)
-{
-    return engine->ops->image_build(engine, name, dockerfile, stop, err);
-}
-
 int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t **out,
                           struct cbx_err *err)
 {
@@ -269,17 +263,16 @@ int cbx_engine_container_throttled(struct cbx_engine *engine, const char *id, in
     return engine->ops->throttled(engine, id, timeout_ms, out, err);
 }
 
-int cbx_engine_container_wait(struct cbx_engine *engine, const char *id, int timeout_s,
-                              int *exit_code, struct cbx_err *err)
+int cbx_engine_container_ended(struct cbx_engine *engine, const char *id, struct cbx_attach *attach,
+                               int timeout_s, struct cbx_container_state *out, struct cbx_err *err)
 {
-    return engine->ops->wait(engine, id, timeout_s, exit_code, err);
+    return engine->ops->ended(engine, id, attach, timeout_s, out, err);
 }
 
-int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
-                                const struct cbx_engine_stop *stop,
-                                char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err)
+int cbx_engine_layer_make(struct cbx_engine *engine, const struct cbx_layer_recipe *recipe,
+                          const struct cbx_engine_stop *stop, struct cbx_err *err)
 {
-    return engine->ops->commit(engine, id, stop, out, err);
+    return engine->ops->layer_make(engine, recipe, stop, err);
 }
 
 /* True if a container is at least this old, and its lease has expired. With age 0 true for every

@@ -18,7 +18,7 @@ struct cbx_engine;
 /* For a process that confines itself before cbx_engine_new with this host: initialises libcurl,
  * and returns the access that must stay allowed. From then on files for Podman are created in
  * `scratch` (NULL = /tmp). Not thread-safe. */
-enum { CBX_ENGINE_FOLDERS = 3 };
+enum { CBX_ENGINE_FOLDERS = 4 };
 struct cbx_engine_needs {
     bool tcp; /* true for connections over TCP, and the resolution of a name */
     /* folders with files that it reads: certificates, tokens */
@@ -46,15 +46,13 @@ const char *cbx_engine_host(const struct cbx_engine *engine);
 struct cbx_engine_abilities {
     const char *name;     /* name of the product: "Docker", "Podman" */
     bool mounts_verified; /* true if its mounting of folders of the host was verified */
-    /* true if it can build an image from a Dockerfile of FROM and COPY, as layers of packages
-     * need */
-    bool builds_layers;
-    bool cluster;     /* true if sandboxes are Pods of a cluster */
-    bool keeps_ended; /* true if a container that has ended is there until it is removed */
+    bool makes_layers;    /* true if its making of layers (cbx_engine_layer_make) was verified */
+    bool cluster;         /* true if sandboxes are Pods of a cluster */
+    bool keeps_ended;     /* true if a container that has ended is there until it is removed */
 };
 const struct cbx_engine_abilities *cbx_engine_abilities(const struct cbx_engine *engine);
 
-/* True if this host is a cluster's: sandboxes have no network there, and install no packages. */
+/* True if this host is a cluster's: sandboxes have no network there. */
 bool cbx_engine_is_cluster(const char *host);
 
 /* Descriptions of the engine, as the engine words them, for people (new references). */
@@ -143,10 +141,11 @@ int cbx_engine_container_running(struct cbx_engine *engine, const char *label, j
 int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64_t age_s,
                              json_t **out, struct cbx_err *err);
 
-/* Waits until a container has ended, at most timeout_s (CBX_EENGINE then). *exit_code is the
- * exit code of its first process. */
-int cbx_engine_container_wait(struct cbx_engine *engine, const char *id, int timeout_s,
-                              int *exit_code, struct cbx_err *err);
+/* Waits until the program whose streams have ended is over, at most timeout_s (CBX_EENGINE then),
+ * and reads its exit code, and whether it ended for lack of memory. CBX_ENOTFOUND if the container
+ * was removed meanwhile. */
+int cbx_engine_container_ended(struct cbx_engine *engine, const char *id, struct cbx_attach *attach,
+                               int timeout_s, struct cbx_container_state *out, struct cbx_err *err);
 
 /* The cancellation of a call that takes minutes: polled about once a second, true ends the call
  * with CBX_ESTATE. */
@@ -155,19 +154,31 @@ struct cbx_engine_stop {
     void *context;
 };
 
-/* Makes an unnamed image from a container's files; it has the labels of the container. `stop`
- * may be NULL; after a cancellation the engine may still make the image. */
-int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
-                                const struct cbx_engine_stop *stop,
-                                char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err);
+/* Labels of a layer, besides CBX_LABEL_CONTENTS, which also lists the packages of the set (they
+ * replace the image's). */
+#define CBX_LABEL_LAYER "codebox.layer" /* SHA-256 of the set's text, hexadecimal */
+/* id of the sandbox image that it is made from; also of an installer image */
+#define CBX_LABEL_BASE "codebox.base"
 
-/* Builds an image from a Dockerfile that needs no other file, and then gives it this name; the
- * image exists completely or not at all. The engine unpacks an archive with this one file, and
- * starts no container for the instructions FROM, COPY and LABEL; use no others. COPY reads from
- * an image, so no program can change its source meanwhile; this was the attack on the archive
- * calls. CBX_EENGINE; the engine's message is the detail. `stop` may be NULL. */
-int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
-                           const struct cbx_engine_stop *stop, struct cbx_err *err);
+/* An image to make: that of the sandbox, with a folder of packages of an installer's container. All
+ * texts are borrowed. */
+struct cbx_layer_recipe {
+    const char *name;      /* of the new image: "PREFIX-KERNEL-layer:DIGEST" */
+    const char *base;      /* id of the sandbox image */
+    const char *container; /* an installer's, which has ended well */
+    const char *from;      /* a folder below /packages: "node_modules" */
+    const char *to;        /* where the image has it: "/usr/local/lib/node_modules" */
+    const json_t *labels;  /* object of strings, added to those of the base */
+    int64_t bytes_max;     /* size of the packages, unpacked */
+    int64_t files_max;     /* number of their files and folders */
+};
+
+/* Makes the image; it exists completely or not at all, and all files are root's. No program of the
+ * packages runs, and none can change the files meanwhile. The container is removed in any case. A
+ * process that ends meanwhile may leave a temporary image with the labels of the container. `stop`
+ * may be NULL. CBX_EENGINE. */
+int cbx_engine_layer_make(struct cbx_engine *engine, const struct cbx_layer_recipe *recipe,
+                          const struct cbx_engine_stop *stop, struct cbx_err *err);
 
 /* Lists the images with this label ("key" or "key=value"), as the engine lists them: [{Id,
  * Created, RepoTags, Labels, Size}] (new reference). Id was validated. */

@@ -26,8 +26,6 @@ struct cbx_engine_ops {
     /* Reads an image and all of its labels (new reference; an object or NULL). */
     int (*image)(struct cbx_engine *engine, const char *name, struct cbx_image *out,
                  json_t **labels, struct cbx_err *err);
-    int (*image_build)(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
-                       const struct cbx_engine_stop *stop, struct cbx_err *err);
     int (*image_list)(struct cbx_engine *engine, const char *label, json_t **out,
                       struct cbx_err *err);
     int (*image_remove)(struct cbx_engine *engine, const char *id, struct cbx_err *err);
@@ -42,10 +40,10 @@ struct cbx_engine_ops {
                  struct cbx_container_state *out, struct cbx_err *err);
     int (*throttled)(struct cbx_engine *engine, const char *id, int timeout_ms, int64_t *out,
                      struct cbx_err *err);
-    int (*wait)(struct cbx_engine *engine, const char *id, int timeout_s, int *exit_code,
-                struct cbx_err *err);
-    int (*commit)(struct cbx_engine *engine, const char *id, const struct cbx_engine_stop *stop,
-                  char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err);
+    int (*ended)(struct cbx_engine *engine, const char *id, struct cbx_attach *attach,
+                 int timeout_s, struct cbx_container_state *out, struct cbx_err *err);
+    int (*layer_make)(struct cbx_engine *engine, const struct cbx_layer_recipe *recipe,
+                      const struct cbx_engine_stop *stop, struct cbx_err *err);
 
     /* Lists all containers with this label ("key=value"); the caller frees *out. */
     int (*list)(struct cbx_engine *engine, const char *label, struct cbx_container_entry **out,

@@ -44,9 +44,14 @@ static int64_t download_bytes_of(const struct cbx_packages_config *config)
     return or_default(config->download_bytes, 512 * mib);
 }
 
-static int64_t unpacked_bytes_of(const struct cbx_packages_config *config)
+int64_t cbx_packages_unpacked_bytes(const struct cbx_packages_config *config)
 {
     return or_default(config->unpacked_bytes, 1024 * mib);
+}
+
+int64_t cbx_packages_files(const struct cbx_packages_config *config)
+{
+    return or_default(config->files, 100000);
 }
 
 /* --- the container ---------------------------------------------------------------------------- */
@@ -65,7 +70,7 @@ void cbx_installer_spec(const struct cbx_packages_config *config,
         .limits = { .memory_bytes = 1024 * mib + download_bytes_of(config),
                     .pids = PIDS,
                     .cpu_milli = CPU_MILLI,
-                    .disk_bytes = unpacked_bytes_of(config),
+                    .disk_bytes = cbx_packages_unpacked_bytes(config),
                     .isolation = CBX_ISOLATION_CONTAINER },
         .tmpfs = { { .path = "/tmp",
                      .bytes = download_bytes_of(config) + 64 * mib,
@@ -236,8 +241,9 @@ static int send_job(struct cbx_attach *attach, const struct cbx_packages_config 
     }
     json_object_set_new(run->job, "answer_timeout_s", json_integer((answer_ms + 999) / 1000));
     json_object_set_new(run->job, "download_bytes", json_integer(download_bytes_of(config)));
-    json_object_set_new(run->job, "unpacked_bytes", json_integer(unpacked_bytes_of(config)));
-    json_object_set_new(run->job, "files", json_integer(or_default(config->files, 100000)));
+    json_object_set_new(run->job, "unpacked_bytes",
+                        json_integer(cbx_packages_unpacked_bytes(config)));
+    json_object_set_new(run->job, "files", json_integer(cbx_packages_files(config)));
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, (size_t)2 * CBX_PACKAGE_SET_BYTES_MAX + 2 * CBX_CA_BUNDLE_BYTES_MAX);
     cbx_json_write(&line, run->job);
@@ -253,26 +259,22 @@ static int send_job(struct cbx_attach *attach, const struct cbx_packages_config 
 }
 
 /* Determines why it ended. */
-static int judge_end(struct cbx_engine *engine, const char *container, const struct reader *r,
-                     struct cbx_err *err)
+static int judge_end(struct cbx_engine *engine, const char *container, struct cbx_attach *attach,
+                     const struct reader *r, struct cbx_err *err)
 {
-    int exit_code = -1;
-    struct cbx_container_state state = { 0 };
-    int failed = cbx_engine_container_wait(engine, container, EXIT_TIMEOUT_S, &exit_code, err);
-    if (!failed) {
-        failed = cbx_engine_container_state(engine, container, 0, &state, err);
-    }
+    struct cbx_container_state state = { .exit_code = -1 };
+    int failed = cbx_engine_container_ended(engine, container, attach, EXIT_TIMEOUT_S, &state, err);
     if (failed) {
         if (failed == CBX_ENOTFOUND) {
             return cbx_fail(err, CBX_EENGINE, "the installer was removed");
         }
         return failed;
     }
-    if (exit_code == 0 && !state.oom_killed) {
-        return 0;
-    }
     if (state.oom_killed) {
         return cbx_fail(err, CBX_ETOOBIG, "the packages need more memory than an installer has");
+    }
+    if (state.exit_code == 0) {
+        return 0;
     }
     return cbx_failure_fail(&r->failure, err);
 }
@@ -300,7 +302,7 @@ static int run_container(struct cbx_engine *engine, const struct cbx_packages_co
     if (failed) {
         return failed;
     }
-    return judge_end(engine, container, r, err);
+    return judge_end(engine, container, attach, r, err);
 }
 
 int cbx_installer_run(struct cbx_engine *engine, const struct cbx_packages_config *config,

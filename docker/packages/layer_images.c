@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Layers: images made of a kernel's sandbox image and a folder of packages. An installer writes
- * the folder, its container is committed as a temporary image, and the engine copies the folder
- * from there into the sandbox image. No code of the layer is executed meanwhile. */
+ * the folder, and the engine makes the image of it. No code of the layer is executed meanwhile. */
 #include "docker/contents.h"
 #include "docker/packages/packages_internal.h"
 #include "docker/sandbox/container.h"
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { DIGEST_CHARS = 32, FIELDS = 5, DOCKERFILE_MAX = 128 * 1024 };
+enum { DIGEST_CHARS = 32, FIELDS = 5 };
 
 /* A set for one sandbox image. */
 struct wanted {
@@ -224,91 +223,60 @@ static json_t *make_job(const struct wanted *wanted, json_t *image)
     return json_pack("{s:s,s:o,s:O}", "task", "install", "packages", packages, "image", image);
 }
 
-/* Finds the place of a layer's modules: folders that Python and Node search before the image's. */
-static int place_packages(const struct wanted *wanted, struct cbx_str label, char out[64],
-                          struct cbx_err *err)
+/* The folder of an installer's packages, and its place in a layer: Python and Node search it before
+ * the image's. */
+struct place {
+    const char *from;
+    char to[64];
+};
+
+static int find_place(const struct wanted *wanted, struct cbx_str label, struct place *out,
+                      struct cbx_err *err)
 {
     CBX_AUTO_DONE(contents) contents = { 0 };
     struct cbx_pep440 version;
     if (wanted->images.manager == CBX_MANAGER_NPM) {
-        snprintf(out, 64, "node_modules /usr/local/lib/node_modules");
+        *out = (struct place){ "node_modules", "/usr/local/lib/node_modules" };
         return 0;
     }
     int failed = cbx_contents_read(label, &contents, err);
-    const char *minor =
-        failed ? NULL : memchr(contents.runtime_version.p, '.', contents.runtime_version.len);
-    if (!failed && (minor == NULL || !cbx_pep440_parse(contents.runtime_version, &version))) {
-        failed = cbx_fail(err, CBX_EENGINE, "the sandbox image does not say which Python it has");
-    }
-    if (!failed) {
-        size_t digits = strspn(minor + 1, "0123456789");
-        int len = (int)(minor + 1 + digits - contents.runtime_version.p);
-        snprintf(out, 64, "python /usr/local/lib/python%.*s/dist-packages", len,
-                 contents.runtime_version.p);
-    }
-    return failed;
-}
-
-/* The list has no quote, backslash or dollar (contents.h), so it is in single quotes. A line of
- * a Dockerfile has at most 64 KiB. */
-static void write_dockerfile(const struct wanted *wanted, const char *from, const char *place,
-                             struct cbx_str contents, struct cbx_buf *out)
-{
-    cbx_buf_printf(out,
-                   "FROM %s\nCOPY --from=%s --chown=0:0 /packages/%s\n"
-                   "LABEL " CBX_LABEL_LAYER "=%s " CBX_LABEL_BASE "=%s " CBX_LABEL_CONTENTS "='",
-                   wanted->images.base, from, place, wanted->set_hex, wanted->images.base);
-    for (const char *end; (end = memmem(contents.p, contents.len, "},{", 3)) != NULL;) {
-        size_t len = (size_t)(end - contents.p) + 2;
-        cbx_buf_add(out, cbx_str_sub(contents, 0, len));
-        cbx_buf_add_cstr(out, "\\\n");
-        contents = cbx_str_sub(contents, len, contents.len);
-    }
-    cbx_buf_add(out, contents);
-    cbx_buf_add_cstr(out, "'\n");
-}
-
-static int build(struct cbx_engine *engine, const struct wanted *wanted, const char *from,
-                 struct cbx_str contents, const struct cbx_engine_stop *stop, struct cbx_err *err)
-{
-    CBX_AUTO_DONE(buf) dockerfile;
-    char place[64];
-    cbx_buf_init(&dockerfile, DOCKERFILE_MAX);
-    int failed = place_packages(wanted, contents, place, err);
     if (failed) {
         return failed;
     }
-    write_dockerfile(wanted, from, place, contents, &dockerfile);
-    if (dockerfile.overflow) {
-        return cbx_fail(err, CBX_ETOOBIG, "the list of the packages is too long for a layer");
+    const char *minor = memchr(contents.runtime_version.p, '.', contents.runtime_version.len);
+    if (minor == NULL || !cbx_pep440_parse(contents.runtime_version, &version)) {
+        return cbx_fail(err, CBX_EENGINE, "the sandbox image does not say which Python it has");
     }
-    failed = cbx_engine_image_build(engine, wanted->name, cbx_buf_str(&dockerfile), stop, err);
-    const struct cbx_engine_abilities *able = cbx_engine_abilities(engine);
-    if (failed == CBX_EENGINE && !able->builds_layers) {
-        char detail[CBX_ERR_DETAIL_BYTES];
-        snprintf(detail, sizeof(detail), "%s", err != NULL ? err->detail : "");
-        cbx_fail(err, CBX_EENGINE, "%s could not make a layer of packages; Docker can", able->name);
-        cbx_err_detail(err, "%s", detail);
-    }
-    return failed;
+    size_t digits = strspn(minor + 1, "0123456789");
+    int len = (int)(minor + 1 + digits - contents.runtime_version.p);
+    out->from = "python";
+    snprintf(out->to, sizeof(out->to), "/usr/local/lib/python%.*s/dist-packages", len,
+             contents.runtime_version.p);
+    return 0;
 }
 
-/* Makes the layer of the installer's container. The container and the temporary image are always
- * removed; if the process ends meanwhile, their labels let cbx_sandbox_reap and
- * cbx_packages_reap remove them. */
-static int make_layer(struct cbx_engine *engine, const struct wanted *wanted, const char *container,
-                      struct cbx_str contents, const struct cbx_engine_stop *stop,
-                      struct cbx_err *err)
+static int make_layer(struct cbx_engine *engine, const struct cbx_packages_config *config,
+                      const struct wanted *wanted, const char *container, struct cbx_str contents,
+                      const struct cbx_engine_stop *stop, struct cbx_err *err)
 {
-    char temporary[CBX_IMAGE_ID_CHARS + 1];
-    int failed = cbx_engine_container_commit(engine, container, stop, temporary, err);
-    cbx_engine_container_remove(engine, container, NULL);
+    struct place place;
+    int failed = find_place(wanted, contents, &place, err);
     if (failed) {
+        cbx_engine_container_remove(engine, container, NULL);
         return failed;
     }
-    failed = build(engine, wanted, temporary, contents, stop, err);
-    cbx_engine_image_remove(engine, temporary, NULL);
-    return failed;
+    CBX_AUTO_JSON labels =
+        json_pack("{s:s,s:s,s:o}", CBX_LABEL_LAYER, wanted->set_hex, CBX_LABEL_BASE,
+                  wanted->images.base, CBX_LABEL_CONTENTS, cbx_json_text(contents));
+    const struct cbx_layer_recipe recipe = { .name = wanted->name,
+                                             .base = wanted->images.base,
+                                             .container = container,
+                                             .from = place.from,
+                                             .to = place.to,
+                                             .labels = labels,
+                                             .bytes_max = cbx_packages_unpacked_bytes(config),
+                                             .files_max = cbx_packages_files(config) };
+    return cbx_engine_layer_make(engine, &recipe, stop, err);
 }
 
 /* A layer with another version of a package that is built into the image would mix their files.
@@ -389,7 +357,7 @@ static int install(struct cbx_engine *engine, const struct cbx_packages_config *
     }
     struct making making = { .progress = progress, .deadline_ms = cbx_clock_ms() + timeout_ms };
     const struct cbx_engine_stop stop = { is_over, &making };
-    failed = make_layer(engine, wanted, container, cbx_buf_str(&contents), &stop, err);
+    failed = make_layer(engine, config, wanted, container, cbx_buf_str(&contents), &stop, err);
     if (failed && making.late) {
         return cbx_fail(err, CBX_ETIMEDOUT, "the packages could not be made a layer in time");
     }

@@ -110,12 +110,6 @@ struct cbx_layer {
     char id[CBX_IMAGE_ID_CHARS + 1];
 };
 
-/* Labels of a layer, besides CBX_LABEL_CONTENTS, which also lists the packages of the set (they
- * replace the image's). */
-#define CBX_LABEL_LAYER "codebox.layer" /* SHA-256 of the set's text, hexadecimal */
-/* id of the sandbox image that it is made from; also of an installer image */
-#define CBX_LABEL_BASE "codebox.base"
-
 /* Finds the layer of a set for the kernel's current sandbox image. CBX_ENOTFOUND if it was not
  * made, or for an earlier image; CBX_EINVAL, CBX_ETOOBIG for a malformed set; CBX_EENGINE. No
  * container is started. */

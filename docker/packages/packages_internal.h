@@ -30,6 +30,10 @@ int cbx_packages_base(struct cbx_engine *engine, const struct cbx_packages_confi
 int cbx_packages_images(struct cbx_engine *engine, const struct cbx_packages_config *config,
                         const char *kernel, struct cbx_package_images *out, struct cbx_err *err);
 
+/* Return the configured limits of a set's files, or the defaults. */
+int64_t cbx_packages_unpacked_bytes(const struct cbx_packages_config *config);
+int64_t cbx_packages_files(const struct cbx_packages_config *config);
+
 /* A job for an installer container. */
 struct cbx_installer_run {
     const char *kernel;

@@ -130,7 +130,12 @@ int cbx_docker_throttled(struct cbx_engine *engine, const char *id, int timeout_
                          struct cbx_err *err);
 int cbx_docker_list(struct cbx_engine *engine, const char *label, struct cbx_container_entry **out,
                     size_t *count, struct cbx_err *err);
-/* docker_images.c: */
+/* docker_images.c; cbx_docker_image_build builds an image from a Dockerfile that needs no other file,
+ * and then gives it this name; the image exists completely or not at all. The engine unpacks an
+ * archive with this one file, and starts no container for the instructions FROM, COPY and LABEL; use
+ * no others. COPY reads from an image, so no program can change its source meanwhile; this was the
+ * attack on the archive calls. The engine's message is the error's detail. cbx_docker_wait waits
+ * until a container has ended. */
 int cbx_docker_image_build(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
                            const struct cbx_engine_stop *stop, struct cbx_err *err);
 int cbx_docker_image_list(struct cbx_engine *engine, const char *label, json_t **out,
@@ -138,8 +143,15 @@ int cbx_docker_image_list(struct cbx_engine *engine, const char *label, json_t *
 int cbx_docker_image_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 int cbx_docker_wait(struct cbx_engine *engine, const char *id, int timeout_s, int *exit_code,
                     struct cbx_err *err);
+/* Makes an unnamed image from a container's files; it has the labels of the container. After a
+ * cancellation the engine may still make it. */
 int cbx_docker_commit(struct cbx_engine *engine, const char *id, const struct cbx_engine_stop *stop,
                       char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err);
+/* docker_layer.c: */
+int cbx_docker_layer_make(struct cbx_engine *engine, const struct cbx_layer_recipe *recipe,
+                          const struct cbx_engine_stop *stop, struct cbx_err *err);
+int cbx_docker_ended(struct cbx_engine *engine, const char *id, struct cbx_attach *attach,
+                     int timeout_s, struct cbx_container_state *out, struct cbx_err *err);
 /* docker_attach.c, docker_ping.c: */
 int cbx_docker_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
                       struct cbx_err *err);

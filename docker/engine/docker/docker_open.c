@@ -108,7 +108,7 @@ static int negotiate(struct cbx_docker *docker, struct cbx_err *err)
              version != NULL ? version : "unknown");
     static const struct cbx_engine_abilities of_docker = { .name = "Docker",
                                                            .mounts_verified = true,
-                                                           .builds_layers = true },
+                                                           .makes_layers = true },
                                              of_podman = { .name = "Podman" };
     docker->podman = names_podman(json_object_get(answer, "Components"));
     docker->engine.abilities = docker->podman ? of_podman : of_docker;
@@ -128,7 +128,6 @@ static const struct cbx_engine_ops ops = {
     .info = cbx_docker_info,
     .ping = cbx_docker_ping,
     .image = cbx_docker_image,
-    .image_build = cbx_docker_image_build,
     .image_list = cbx_docker_image_list,
     .image_remove = cbx_docker_image_remove,
     .begin = cbx_docker_begin,
@@ -136,8 +135,8 @@ static const struct cbx_engine_ops ops = {
     .remove = cbx_docker_remove,
     .state = cbx_docker_state,
     .throttled = cbx_docker_throttled,
-    .wait = cbx_docker_wait,
-    .commit = cbx_docker_commit,
+    .ended = cbx_docker_ended,
+    .layer_make = cbx_docker_layer_make,
     .list = cbx_docker_list,
 };
 

@@ -53,10 +53,19 @@ int cbx_cluster_file(const char *path, char **out, struct cbx_err *err)
 void cbx_cluster_done(struct cbx_cluster *c)
 {
     struct cbx_cluster_pods *p = &c->pods;
-    char *const texts[] = {
-        c->server,     c->ca,        c->certificate,     c->key,         c->token,
-        c->token_file, c->namespace, p->seccomp_profile, p->pull_policy, p->priority_class
-    };
+    char *const texts[] = { c->server,
+                            c->ca,
+                            c->certificate,
+                            c->key,
+                            c->token,
+                            c->token_file,
+                            c->namespace,
+                            p->seccomp_profile,
+                            p->pull_policy,
+                            p->priority_class,
+                            p->registry_credentials,
+                            p->registry_ca,
+                            p->installer_runtime };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         free(texts[i]);
     }
@@ -337,7 +346,8 @@ static int read_account(struct cbx_cluster *out, struct cbx_err *err)
 
 struct settings {
     struct cbx_str context, namespace, images, pull_policy, host_users, seccomp_profile, storage,
-        priority_class, start_timeout;
+        priority_class, start_timeout, packages, registry_credentials, registry_ca,
+        installer_runtime;
     const json_t *pull_secrets, *node_selector, *tolerations;
 };
 
@@ -359,6 +369,10 @@ static const struct cbx_json_field fields[] = {
     TEXT("storage", storage),
     TEXT("priority-class", priority_class),
     TEXT("start-timeout", start_timeout),
+    TEXT("packages", packages),
+    TEXT("registry-credentials", registry_credentials),
+    TEXT("registry-ca", registry_ca),
+    TEXT("installer-runtime", installer_runtime),
     PART("pull-secrets", pull_secrets, CBX_JSON_ARRAY),
     PART("node-selector", node_selector, CBX_JSON_OBJECT),
     PART("tolerations", tolerations, CBX_JSON_ARRAY),
@@ -389,6 +403,7 @@ static int read_words(const char *path, const struct settings *s, struct cbx_clu
         { "pull-policy", "IfNotPresent, Always, Never", find_word(s->pull_policy, pulls) },
         { "host-users", "true, false", find_word(s->host_users, switches) },
         { "storage", "empty-dir, runtime-class", find_word(s->storage, storages) },
+        { "packages", "true, false", find_word(s->packages, switches) },
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (words[i].found < 0) {
@@ -399,6 +414,7 @@ static int read_words(const char *path, const struct settings *s, struct cbx_clu
     pods->pull_policy = cbx_str_copy(cbx_str_of(pulls[words[0].found]));
     pods->host_users = words[1].found == 1;
     pods->runtime_storage = words[2].found == 1;
+    pods->packages = words[3].found == 1;
     return 0;
 }
 
@@ -442,6 +458,13 @@ static char *copy_text(struct cbx_str text)
     return text.len > 0 ? cbx_str_copy(text) : NULL;
 }
 
+/* A path in the settings is relative to their file. */
+static char *copy_path(const char *settings_path, struct cbx_str path)
+{
+    CBX_AUTO_MEM char *given = copy_text(path);
+    return given != NULL ? resolve(settings_path, given) : NULL;
+}
+
 static int take_settings(const char *path, const struct settings *s, struct cbx_cluster *out,
                          struct cbx_err *err)
 {
@@ -452,6 +475,9 @@ static int take_settings(const char *path, const struct settings *s, struct cbx_
     }
     pods->seccomp_profile = copy_text(s->seccomp_profile);
     pods->priority_class = copy_text(s->priority_class);
+    pods->installer_runtime = copy_text(s->installer_runtime);
+    pods->registry_credentials = copy_path(path, s->registry_credentials);
+    pods->registry_ca = copy_path(path, s->registry_ca);
     pods->node_selector = json_deep_copy(s->node_selector);
     pods->tolerations = json_deep_copy(s->tolerations);
     pods->pull_secrets = json_deep_copy(s->pull_secrets);

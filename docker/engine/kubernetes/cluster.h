@@ -16,12 +16,16 @@ struct cbx_cluster_pods {
     char *seccomp_profile; /* below the kubelet's folder of profiles; NULL = RuntimeDefault */
     char *pull_policy;     /* IfNotPresent, Always or Never */
     char *priority_class;
-    bool host_users;       /* true: no user namespace (Kubernetes before 1.30) */
-    bool runtime_storage;  /* true: the RuntimeClass mounts /workspace and /tmp; else emptyDir */
-    int64_t start_ms;      /* until a Pod must run */
-    json_t *node_selector; /* object of strings; NULL = none */
-    json_t *tolerations;   /* array, as in a Pod; NULL = none */
-    json_t *pull_secrets;  /* array of names; NULL = none */
+    bool host_users;      /* true: no user namespace (Kubernetes before 1.30) */
+    bool runtime_storage; /* true: the RuntimeClass mounts /workspace and /tmp; else emptyDir */
+    bool packages;        /* true: layers of packages are pushed to the registry of the images */
+    char *registry_credentials; /* path of a Docker configuration file; NULL = none */
+    char *registry_ca;          /* path of PEM; NULL = the system's CAs */
+    char *installer_runtime;    /* RuntimeClass of installers, which have a network; NULL = none */
+    int64_t start_ms;           /* until a Pod must run */
+    json_t *node_selector;      /* object of strings; NULL = none */
+    json_t *tolerations;        /* array, as in a Pod; NULL = none */
+    json_t *pull_secrets;       /* array of names; NULL = none */
     /* what `codebox image push` wrote: {"codebox-python:latest": {reference, id, size, labels}} */
     json_t *images;
 };

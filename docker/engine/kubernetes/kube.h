@@ -15,17 +15,19 @@
 #include <stdint.h>
 
 struct cbx_kube_watch;
+struct cbx_kube_layers;
 
 struct cbx_kube {
     struct cbx_engine engine;
     struct cbx_cluster cluster;
     struct cbx_handles handles;
-    pthread_mutex_t lock;         /* protects the token, and the start of the watch */
-    char *token;                  /* contents of the token's file */
-    int64_t token_ms;             /* time when it was read */
-    struct cbx_kube_watch *watch; /* NULL = not started */
-    int64_t ended_keep_ms;        /* CBX_KUBE_ENDED_KEEP_MS; read when the watch starts */
-    atomic_bool stopping;         /* ends transfers and pauses */
+    pthread_mutex_t lock;           /* protects the token, and the start of the watch */
+    char *token;                    /* contents of the token's file */
+    int64_t token_ms;               /* time when it was read */
+    struct cbx_kube_watch *watch;   /* NULL = not started */
+    struct cbx_kube_layers *layers; /* NULL = the settings allow no packages */
+    int64_t ended_keep_ms;          /* CBX_KUBE_ENDED_KEEP_MS; read when the watch starts */
+    atomic_bool stopping;           /* ends transfers and pauses */
 };
 
 /* Returns the object that an engine of this folder begins. */
@@ -99,9 +101,10 @@ int cbx_kube_not_started(const struct cbx_kube *kube, const struct cbx_kube_pod 
 
 /* --- kube_pod.c: Pods as data ----------------------------------------------------------------- */
 
-/* Makes the body of a Pod (new reference). CBX_ESTATE for a spec that a cluster cannot have. */
+/* Makes the body of a Pod (new reference); `image` is the reference of its image. CBX_ESTATE for a
+ * spec that a cluster cannot have. */
 int cbx_kube_pod_body(const struct cbx_cluster *cluster, const struct cbx_container_spec *spec,
-                      const char *name, json_t **out, struct cbx_err *err);
+                      const char *image, const char *name, json_t **out, struct cbx_err *err);
 
 /* Compares the Pod that the cluster made with the one that was asked for: CBX_EENGINE, naming the
  * field, if it differs in more than the defaults that an API server fills in. */
@@ -112,6 +115,9 @@ void cbx_kube_pod_read(const json_t *pod, struct cbx_kube_pod *out);
 
 /* Returns an entry of the images file by its name, or by its id; NULL if there is none. */
 const json_t *cbx_kube_image(const struct cbx_cluster *cluster, const char *name_or_id);
+
+/* True if an object of labels has this one: "key" or "key=value". */
+bool cbx_kube_has_label(const json_t *labels, const char *label);
 
 /* --- kube_watch.c: changes of Pods ------------------------------------------------------------ */
 
@@ -144,6 +150,15 @@ void cbx_kube_watch_free(struct cbx_kube_watch *watch);
 
 int cbx_kube_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
                     struct cbx_err *err);
+
+/* Starts a program in a Pod (its words end with NULL), and attaches to its streams; they end when
+ * the program has ended. */
+int cbx_kube_exec(struct cbx_kube *kube, const char *id, const char *const *command,
+                  struct cbx_attach **out, struct cbx_err *err);
+
+/* Reads the exit code of a program whose streams have ended. CBX_EENGINE if the cluster told
+ * none: the connection broke, or the Pod is gone. */
+int cbx_kube_exit_code(struct cbx_attach *attach, int *out, struct cbx_err *err);
 
 /* --- kube_log.c: the output of a Pod that has ended ------------------------------------------- */
 

@@ -2,6 +2,7 @@
  * The engine's functions for containers and images, as calls about Pods. */
 #include "docker/engine/kubernetes/kube.h"
 #include "docker/engine/kubernetes/kube_ended.h"
+#include "docker/engine/kubernetes/kube_layers.h"
 
 #include "docker/contents.h"
 #include "policies/base/hash.h"
@@ -10,11 +11,12 @@
 #include "policies/base/text/json.h"
 #include "policies/base/time/clock.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { PAGE_PODS = 500, PAGES_MAX = 200, PODS_MAX = PAGE_PODS * PAGES_MAX, WAIT_POLL_MS = 500 };
+enum { PAGE_PODS = 500, PAGES_MAX = 200, PODS_MAX = PAGE_PODS * PAGES_MAX };
 enum { PATH_BYTES = 512, NAME_RANDOM_BYTES = 16, NAME_CHARS_MAX = 63, CONTINUE_MAX = 1024 };
 
 static void pod_path(const struct cbx_kube *kube, const char *id, const char *query,
@@ -48,17 +50,35 @@ static int ping(struct cbx_engine *engine, int timeout_ms, struct cbx_err *err)
 
 /* --- images: what the images file says -------------------------------------------------------- */
 
+/* *entry is {reference, id, size, labels} (new reference). */
+static int find_image(struct cbx_kube *kube, const char *name_or_id, json_t **entry,
+                      struct cbx_err *err)
+{
+    if (cbx_kube_is_layer(name_or_id)) {
+        return cbx_kube_layer_find(kube, name_or_id, entry, err);
+    }
+    const json_t *found = cbx_kube_image(&kube->cluster, name_or_id);
+    if (found != NULL) {
+        *entry = json_incref((json_t *)(uintptr_t)found);
+        return 0;
+    }
+    if (cbx_kube_layer_known(kube, name_or_id, entry, NULL) == 0) {
+        return 0;
+    }
+    cbx_fail(err, CBX_ENOTFOUND, "the cluster's images file has no image '%.100s'", name_or_id);
+    cbx_err_detail(err, "'codebox image push' writes it; the settings name it ('images')");
+    return CBX_ENOTFOUND;
+}
+
 static int image(struct cbx_engine *engine, const char *name, struct cbx_image *out,
                  json_t **labels, struct cbx_err *err)
 {
-    const struct cbx_kube *kube = cbx_kube_of(engine);
-    const json_t *entry = cbx_kube_image(&kube->cluster, name);
-    struct cbx_str id = cbx_json_str(json_object_get(entry, "id"));
-    if (entry == NULL) {
-        cbx_fail(err, CBX_ENOTFOUND, "the cluster's images file has no image '%.100s'", name);
-        cbx_err_detail(err, "'codebox image push' writes it; the settings name it ('images')");
-        return CBX_ENOTFOUND;
+    CBX_AUTO_JSON entry = NULL;
+    int failed = find_image(cbx_kube_of(engine), name, &entry, err);
+    if (failed) {
+        return failed;
     }
+    struct cbx_str id = cbx_json_str(json_object_get(entry, "id"));
     if (id.len != CBX_IMAGE_ID_CHARS || !cbx_str_starts(id, CBX_STR("sha256:"))) {
         return cbx_fail(err, CBX_EENGINE, "the cluster's images file has no id of image '%.100s'",
                         name);
@@ -69,18 +89,7 @@ static int image(struct cbx_engine *engine, const char *name, struct cbx_image *
     return 0;
 }
 
-static int image_build(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
-                       const struct cbx_engine_stop *stop, struct cbx_err *err)
-{
-    (void)engine;
-    (void)name;
-    (void)dockerfile;
-    (void)stop;
-    return cbx_fail(err, CBX_ESTATE, "a cluster builds no images");
-}
-
-/* `label` is "key" or "key=value". */
-static bool has_label(const json_t *labels, const char *label)
+bool cbx_kube_has_label(const json_t *labels, const char *label)
 {
     size_t key_len = strcspn(label, "=");
     CBX_AUTO_MEM char *key = cbx_str_copy((struct cbx_str){ .p = label, .len = key_len });
@@ -93,26 +102,27 @@ static int image_list(struct cbx_engine *engine, const char *label, json_t **out
 {
     const char *name;
     json_t *entry;
-    (void)err;
-    *out = json_array();
+    CBX_AUTO_JSON list = json_array();
     json_object_foreach(cbx_kube_of(engine)->cluster.pods.images, name, entry)
     {
         json_t *labels = json_object_get(entry, "labels"), *size = json_object_get(entry, "size");
-        if (has_label(labels, label)) {
+        if (cbx_kube_has_label(labels, label)) {
             json_array_append_new(
-                *out, json_pack("{s:O,s:i,s:[s],s:O,s:O*}", "Id", json_object_get(entry, "id"),
+                list, json_pack("{s:O,s:i,s:[s],s:O,s:O*}", "Id", json_object_get(entry, "id"),
                                 "Created", 0, "RepoTags", name, "Labels", labels, "Size", size));
         }
     }
-    return 0;
+    int failed = cbx_kube_layer_list(cbx_kube_of(engine), label, list, err);
+    if (!failed) {
+        *out = cbx_steal(&list);
+    }
+    return failed;
 }
 
+/* Images of the file stay: others may have pulled them. */
 static int image_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
 {
-    (void)engine;
-    (void)id;
-    (void)err;
-    return 0;
+    return cbx_kube_layer_remove(cbx_kube_of(engine), id, err);
 }
 
 /* --- Pods ------------------------------------------------------------------------------------- */
@@ -177,13 +187,14 @@ static void read_events(struct cbx_kube *kube, const char *id, struct cbx_kube_p
     }
 }
 
-static int await_start(struct cbx_kube *kube, struct cbx_kube_waiter *waiter, bool supervised,
+/* A Pod with streams must run; that of a probe must have run to its end. */
+static int await_start(struct cbx_kube *kube, struct cbx_kube_waiter *waiter, bool runs,
                        struct cbx_err *err)
 {
     int64_t deadline = cbx_clock_ms() + kube->cluster.pods.start_ms;
     struct cbx_kube_pod pod =
-        cbx_kube_watch_wait(kube, waiter, supervised ? CBX_POD_PENDING : CBX_POD_RUNNING, deadline);
-    if (pod.phase == (supervised ? CBX_POD_RUNNING : CBX_POD_ENDED)) {
+        cbx_kube_watch_wait(kube, waiter, runs ? CBX_POD_PENDING : CBX_POD_RUNNING, deadline);
+    if (pod.phase == (runs ? CBX_POD_RUNNING : CBX_POD_ENDED)) {
         return 0;
     }
     if (pod.message[0] == '\0') {
@@ -197,13 +208,29 @@ static bool is_supervised(const struct cbx_container_spec *spec)
     return strcmp(spec->command[0], CBX_SUPERVISOR_PROGRAM) == 0;
 }
 
+static int make_body(struct cbx_kube *kube, const struct cbx_container_spec *spec, const char *name,
+                     json_t **out, struct cbx_err *err)
+{
+    CBX_AUTO_JSON entry = NULL;
+    int failed = find_image(kube, spec->image, &entry, err);
+    if (failed) {
+        return failed == CBX_ENOTFOUND ? CBX_EENGINE : failed;
+    }
+    const char *reference = json_string_value(json_object_get(entry, "reference"));
+    if (reference == NULL) {
+        return cbx_fail(err, CBX_EENGINE, "the images file has no reference for image '%.80s'",
+                        spec->image);
+    }
+    return cbx_kube_pod_body(&kube->cluster, spec, reference, name, out, err);
+}
+
 static int create(struct cbx_kube *kube, const struct cbx_container_spec *spec,
                   char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err)
 {
     char name[CBX_CONTAINER_ID_CHARS + 1];
     CBX_AUTO_JSON body = NULL;
     new_name(name);
-    int failed = cbx_kube_pod_body(&kube->cluster, spec, name, &body, err);
+    int failed = make_body(kube, spec, name, &body, err);
     if (failed) {
         return failed;
     }
@@ -212,7 +239,8 @@ static int create(struct cbx_kube *kube, const struct cbx_container_spec *spec,
     cbx_kube_watch_add(kube, spec->instance, &waiter);
     failed = post(kube, body, &waiter, id, err);
     if (!failed) {
-        failed = await_start(kube, &waiter, is_supervised(spec), err);
+        bool runs = is_supervised(spec) || spec->role == CBX_ROLE_INSTALLER;
+        failed = await_start(kube, &waiter, runs, err);
     }
     cbx_kube_watch_remove(kube, &waiter);
     return failed;
@@ -222,12 +250,16 @@ static int begin(struct cbx_engine *engine, const struct cbx_container_spec *spe
                  char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
                  struct cbx_err *err)
 {
-    int failed = create(cbx_kube_of(engine), spec, id, err);
+    struct cbx_kube *kube = cbx_kube_of(engine);
+    int failed = create(kube, spec, id, err);
     if (failed) {
         return failed;
     }
+    if (spec->role == CBX_ROLE_INSTALLER) {
+        return cbx_kube_exec(kube, id, spec->command, attach, err);
+    }
     if (!is_supervised(spec)) {
-        return cbx_kube_log(cbx_kube_of(engine), id, attach, err);
+        return cbx_kube_log(kube, id, attach, err);
     }
     return cbx_kube_attach(engine, id, attach, err);
 }
@@ -278,33 +310,19 @@ static int throttled(struct cbx_engine *engine, const char *id, int timeout_ms, 
     return cbx_fail(err, CBX_EENGINE, "a cluster does not count throttled periods");
 }
 
-static int wait_for_end(struct cbx_engine *engine, const char *id, int timeout_s, int *exit_code,
-                        struct cbx_err *err)
+/* An installer's Pod runs on, so that its files can be packed. The kernel ends a program of a Pod
+ * with SIGKILL when the memory is used up; nothing else does. */
+static int ended(struct cbx_engine *engine, const char *id, struct cbx_attach *attach,
+                 int timeout_s, struct cbx_container_state *out, struct cbx_err *err)
 {
-    int64_t deadline = cbx_clock_ms() + (int64_t)timeout_s * 1000;
-    for (;;) {
-        struct cbx_container_state now = { 0 };
-        int failed = state(engine, id, 0, &now, err);
-        if (failed || !now.running) {
-            *exit_code = now.exit_code;
-            return failed;
-        }
-        if (cbx_clock_ms() >= deadline) {
-            return cbx_fail(err, CBX_EENGINE, "the pod did not end in time");
-        }
-        struct timespec moment = { .tv_nsec = WAIT_POLL_MS * 1000000L };
-        nanosleep(&moment, NULL);
-    }
-}
-
-static int commit(struct cbx_engine *engine, const char *id, const struct cbx_engine_stop *stop,
-                  char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err)
-{
+    enum { KILLED = 128 + SIGKILL };
     (void)engine;
     (void)id;
-    (void)stop;
-    out[0] = '\0';
-    return cbx_fail(err, CBX_ESTATE, "a cluster makes no images from pods");
+    (void)timeout_s;
+    *out = (struct cbx_container_state){ .exit_code = -1 };
+    int failed = cbx_kube_exit_code(attach, &out->exit_code, err);
+    out->oom_killed = out->exit_code == KILLED;
+    return failed;
 }
 
 /* --- the list of Pods ------------------------------------------------------------------------- */
@@ -428,6 +446,7 @@ static void free_kube(struct cbx_engine *engine)
     struct cbx_kube *kube = cbx_kube_of(engine);
     atomic_store(&kube->stopping, true);
     cbx_kube_watch_free(kube->watch);
+    cbx_kube_layers_free(kube->layers);
     cbx_handles_done(&kube->handles);
     cbx_cluster_done(&kube->cluster);
     pthread_mutex_destroy(&kube->lock);
@@ -441,7 +460,6 @@ static const struct cbx_engine_ops ops = {
     .info = info,
     .ping = ping,
     .image = image,
-    .image_build = image_build,
     .image_list = image_list,
     .image_remove = image_remove,
     .begin = begin,
@@ -449,10 +467,17 @@ static const struct cbx_engine_ops ops = {
     .remove = remove_pod,
     .state = state,
     .throttled = throttled,
-    .wait = wait_for_end,
-    .commit = commit,
+    .ended = ended,
+    .layer_make = cbx_kube_layer_make,
     .list = list,
 };
+
+static void add_file(struct cbx_engine_needs *needs, const char *path)
+{
+    if (path != NULL) {
+        cbx_engine_needs_file(needs, path);
+    }
+}
 
 void cbx_kubernetes_prepare(const char *host, const char *scratch, struct cbx_engine_needs *out)
 {
@@ -466,6 +491,11 @@ void cbx_kubernetes_prepare(const char *host, const char *scratch, struct cbx_en
     cbx_engine_needs_file(out, paths.settings);
     cbx_engine_needs_file(out, paths.kubeconfig[0] != '\0' ? paths.kubeconfig
                                                            : CBX_CLUSTER_ACCOUNT "/token");
+    CBX_AUTO_DONE(cluster) cluster = { .server = NULL };
+    if (cbx_cluster_read_settings(host, &cluster, NULL) == 0) { /* else cbx_engine_new tells it */
+        add_file(out, cluster.pods.registry_credentials);
+        add_file(out, cluster.pods.registry_ca);
+    }
 }
 
 static int read_version(struct cbx_kube *kube, struct cbx_err *err)
@@ -493,6 +523,10 @@ int cbx_kubernetes_open(const char *host, struct cbx_engine **out, struct cbx_er
     pthread_mutex_init(&kube->lock, NULL);
     cbx_handles_init(&kube->handles);
     int failed = cbx_cluster_read(host, &kube->cluster, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_kube_layers_new(&kube->cluster.pods, &kube->layers, err);
     if (failed) {
         return failed;
     }

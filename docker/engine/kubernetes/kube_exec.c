@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The streams of a sandbox's Pod. The API's `attach` would write them to the node's log, so `exec`
- * starts a bridge to the supervisor (docker/inside/bridge), over a WebSocket. */
+ * The streams of a Pod. The API's `attach` would write them to the node's log, so `exec` starts a
+ * program in the Pod, over a WebSocket: in a sandbox a bridge to the supervisor
+ * (docker/inside/bridge), in an installer's Pod the installer. */
 #include "docker/engine/kubernetes/kube.h"
 
 #include "docker/engine/kubernetes/kube_send.h"
@@ -36,6 +37,7 @@ struct kube_attach {
     size_t used;
     struct cbx_buf status; /* what the program's end was, as JSON */
     bool ended;
+    bool bridge; /* a program that should not end: its end is an error */
     struct cbx_kube_sender sender;
 };
 
@@ -164,7 +166,7 @@ static int receive(struct cbx_attach *attach, void *to, size_t size, int timeout
             return 0;
         }
     }
-    return read_end(a, err);
+    return a->bridge ? read_end(a, err) : 0;
 }
 
 static int64_t silent_ms(struct cbx_attach *attach)
@@ -193,13 +195,33 @@ static const struct cbx_attach_ops ops = {
 
 /* What one attempt to open the streams needs and finds. */
 struct opening {
-    const char *id;      /* of the Pod */
-    bool renew;          /* reads the token again */
-    char key[32];        /* Sec-WebSocket-Key */
-    long status;         /* of the reply; 0 = none */
-    char path[1024];     /* of the request: with that of the server's URL */
-    char authority[320]; /* host and port */
+    const char *id;             /* of the Pod */
+    const char *const *command; /* ends with NULL; NULL = the bridge */
+    bool renew;                 /* reads the token again */
+    char key[32];               /* Sec-WebSocket-Key */
+    long status;                /* of the reply; 0 = none */
+    char path[4096];            /* of the request: with that of the server's URL */
+    char authority[320];        /* host and port */
 };
+
+/* A path that is too long is cut, and the API server refuses it: callers' commands are fixed. */
+static void write_path(const struct cbx_kube *kube, const char *start, struct opening *out)
+{
+    static const char *const bridge[] = { CBX_BRIDGE_PROGRAM, NULL };
+    const char *const *command = out->command != NULL ? out->command : bridge;
+    CBX_AUTO_DONE(buf) path;
+    cbx_buf_init(&path, sizeof(out->path) - 1);
+    cbx_buf_printf(&path,
+                   "%s/api/v1/namespaces/%.63s/pods/%.63s/exec?container=sandbox&stdin=true&"
+                   "stdout=true&stderr=true",
+                   start, kube->cluster.namespace, out->id);
+    for (size_t i = 0; command[i] != NULL; i++) {
+        char *word = curl_easy_escape(NULL, command[i], 0);
+        cbx_buf_printf(&path, "&command=%s", word != NULL ? word : "");
+        curl_free(word);
+    }
+    snprintf(out->path, sizeof(out->path), "%s", path.p);
+}
 
 static void make_opening(const struct cbx_kube *kube, struct opening *out)
 {
@@ -212,10 +234,7 @@ static void make_opening(const struct cbx_kube *kube, struct opening *out)
     const char *authority = strstr(kube->cluster.server, "://") + 3;
     size_t len = strcspn(authority, "/");
     snprintf(out->authority, sizeof(out->authority), "%.*s", (int)len, authority);
-    snprintf(out->path, sizeof(out->path),
-             "%s/api/v1/namespaces/%.63s/pods/%.63s/exec?container=sandbox&stdin=true&stdout=true&"
-             "stderr=true&command=" CBX_BRIDGE_PROGRAM,
-             authority + len, kube->cluster.namespace, out->id);
+    write_path(kube, authority + len, out);
 }
 
 static int send_request(struct cbx_kube *kube, struct kube_attach *a, const struct opening *opening,
@@ -282,6 +301,7 @@ static int open_streams(struct cbx_kube *kube, struct opening *opening, struct c
     cbx_buf_init(&a->pending, PENDING_MAX);
     cbx_buf_init(&a->status, STATUS_MAX);
     cbx_kube_sender_init(&a->sender, &a->upgrade);
+    a->bridge = opening->command == NULL;
     make_opening(kube, opening);
     CURL *curl = cbx_kube_handle(kube);
     curl_easy_setopt(curl, CURLOPT_SSL_ENABLE_ALPN, 0L); /* no HTTP/2: it has no upgrade */
@@ -340,23 +360,46 @@ static int check_gone(struct cbx_kube *kube, const char *id, int failed, struct 
     return CBX_ENOTFOUND;
 }
 
-int cbx_kube_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
-                    struct cbx_err *err)
+int cbx_kube_exec(struct cbx_kube *kube, const char *id, const char *const *command,
+                  struct cbx_attach **out, struct cbx_err *err)
 {
-    struct cbx_kube *kube = cbx_kube_of(engine);
-    struct opening opening = { .id = id };
+    struct opening opening = { .id = id, .command = command };
     int failed = open_streams(kube, &opening, out, err);
     if (failed && opening.status == 401 && kube->cluster.token_file != NULL) {
-        opening = (struct opening){ .id = id, .renew = true };
+        opening = (struct opening){ .id = id, .command = command, .renew = true };
         failed = open_streams(kube, &opening, out, err);
     }
     for (int tries = 1; failed && may_pass(opening.status) && tries < OPEN_TRIES; tries++) {
         cbx_kube_pause(kube, (int64_t)OPEN_PAUSE_MS * tries);
-        opening = (struct opening){ .id = id };
+        opening = (struct opening){ .id = id, .command = command };
         failed = open_streams(kube, &opening, out, err);
     }
     if (failed && may_have_ended(opening.status)) {
         return check_gone(kube, id, failed, err);
     }
     return failed;
+}
+
+int cbx_kube_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
+                    struct cbx_err *err)
+{
+    return cbx_kube_exec(cbx_kube_of(engine), id, NULL, out, err);
+}
+
+int cbx_kube_exit_code(struct cbx_attach *attach, int *out, struct cbx_err *err)
+{
+    struct kube_attach *a = stream_of(attach);
+    CBX_AUTO_JSON status = NULL;
+    cbx_json_parse(cbx_buf_str(&a->status), STATUS_MAX, &status, NULL);
+    struct cbx_str code = exit_code_of(status);
+    if (cbx_str_is(cbx_json_str(json_object_get(status, "status")), "Success")) {
+        *out = 0;
+        return 0;
+    }
+    if (code.len == 0) {
+        cbx_fail(err, CBX_EENGINE, "the program in the pod did not run to its end");
+        return cbx_err_detail(err, "%.*s", CBX_JSON_ARG(status, "message"));
+    }
+    *out = (int)strtol(code.p, NULL, 10);
+    return 0;
 }

@@ -14,6 +14,8 @@
 
 /* The part of the processor limit that a node reserves: sandboxes wait for most of their life. */
 enum { CPU_RESERVED_PART = 10 };
+/* An installer's disk has the packages, and what pip moves into their place. */
+enum { DISK_COPIES = 2 };
 
 const json_t *cbx_kube_image(const struct cbx_cluster *cluster, const char *name_or_id)
 {
@@ -62,16 +64,25 @@ static json_t *make_variables(const struct cbx_cluster_pods *pods,
     for (size_t i = 0; i < spec->variable_count; i++) {
         add_variable(list, cbx_str_of(spec->variables[i]));
     }
-    add_variable(list, CBX_STR(CBX_BRIDGE_VARIABLE "=1"));
-    if (!pods->host_users) {
+    if (spec->role == CBX_ROLE_SANDBOX) {
+        add_variable(list, CBX_STR(CBX_BRIDGE_VARIABLE "=1"));
+    }
+    if (spec->role == CBX_ROLE_SANDBOX && !pods->host_users) {
         add_processes(spec, list);
     }
     return list;
 }
 
+/* An installer is started by exec, so the first process of its Pod only waits, as long as the
+ * installer may work. */
 static json_t *make_command(const struct cbx_container_spec *spec)
 {
     json_t *list = json_array();
+    if (spec->role == CBX_ROLE_INSTALLER) {
+        json_array_append_new(list, json_string("/usr/bin/sleep"));
+        json_array_append_new(list, json_sprintf("%" PRId64, spec->lease_s));
+        return list;
+    }
     for (size_t i = 0; spec->command[i] != NULL; i++) {
         json_array_append_new(list, json_string(spec->command[i]));
     }
@@ -85,6 +96,10 @@ static json_t *make_resources(const struct cbx_container_spec *spec)
     json_t *resources = json_pack("{s:{s:O,s:o},s:{s:o,s:o}}", "limits", "memory", memory, "cpu",
                                   json_sprintf("%" PRId64 "m", spec->limits.cpu_milli), "requests",
                                   "memory", memory, "cpu", json_sprintf("%" PRId64 "m", reserved));
+    if (!cbx_role_traits(spec->role)->read_only) { /* what is written to the root is on the disk */
+        json_object_set_new(json_object_get(resources, "limits"), "ephemeral-storage",
+                            json_sprintf("%" PRId64, DISK_COPIES * spec->limits.disk_bytes));
+    }
     return resources;
 }
 
@@ -98,11 +113,11 @@ static json_t *make_seccomp(const struct cbx_cluster_pods *pods)
 
 static json_t *make_container_security(const struct cbx_container_spec *spec)
 {
-    json_t *security =
-        json_pack("{s:b,s:b,s:b,s:b,s:i,s:i,s:{s:[s]}}", "privileged", 0,
-                  "allowPrivilegeEscalation", 0, "readOnlyRootFilesystem", 1, "runAsNonRoot", 1,
-                  "runAsUser", (int)cbx_role_traits(spec->role)->user, "runAsGroup",
-                  (int)cbx_role_traits(spec->role)->user, "capabilities", "drop", "ALL");
+    json_t *security = json_pack(
+        "{s:b,s:b,s:b,s:b,s:i,s:i,s:{s:[s]}}", "privileged", 0, "allowPrivilegeEscalation", 0,
+        "readOnlyRootFilesystem", (int)cbx_role_traits(spec->role)->read_only, "runAsNonRoot", 1,
+        "runAsUser", (int)cbx_role_traits(spec->role)->user, "runAsGroup",
+        (int)cbx_role_traits(spec->role)->user, "capabilities", "drop", "ALL");
     if (spec->apparmor != NULL) {
         json_object_set_new(
             security, "appArmorProfile",
@@ -148,6 +163,9 @@ static json_t *make_labels(const struct cbx_container_spec *spec)
                                spec->instance, CBX_LABEL_KERNEL, spec->kernel, CBX_LABEL_ISOLATION,
                                cbx_container_isolation(spec));
     json_object_set_new(labels, CBX_LABEL_CREATED, json_sprintf("%lld", (long long)time(NULL)));
+    if (cbx_role_traits(spec->role)->network) {
+        json_object_set_new(labels, CBX_LABEL_NETWORK, json_string("1"));
+    }
     if (spec->lease_s != 0) {
         json_object_set_new(labels, CBX_LABEL_LEASE, json_sprintf("%" PRId64, spec->lease_s));
     }
@@ -199,16 +217,33 @@ static void place(const struct cbx_cluster_pods *pods, const char *runtime, json
     json_decref(secrets);
 }
 
-/* The resolver's address is none that answers: a sandbox has no network. */
+/* The resolver's address of a sandbox is none that answers: it has no network. */
+static void set_resolver(const struct cbx_container_spec *spec, json_t *pod)
+{
+    if (cbx_role_traits(spec->role)->network) {
+        json_object_set_new(pod, "dnsPolicy", json_string("ClusterFirst"));
+        return;
+    }
+    json_object_set_new(pod, "dnsPolicy", json_string("None"));
+    json_object_set_new(pod, "dnsConfig", json_pack("{s:[s]}", "nameservers", "127.0.0.1"));
+}
+
+/* A sandbox's RuntimeClass may have no network, so an installer has its own, or the node's. */
+static const char *choose_runtime(const struct cbx_cluster_pods *pods,
+                                  const struct cbx_container_spec *spec)
+{
+    return cbx_role_traits(spec->role)->network ? pods->installer_runtime : spec->runtime;
+}
+
 static json_t *make_pod_spec(const struct cbx_cluster *cluster,
                              const struct cbx_container_spec *spec, const char *image)
 {
     const struct cbx_role_traits *role = cbx_role_traits(spec->role);
     json_t *container = make_container(cluster, spec, image);
-    json_t *pod = json_pack("{s:s,s:b,s:b,s:i,s:s,s:s,s:{s:[s]}}", "restartPolicy", "Never",
+    json_t *pod = json_pack("{s:s,s:b,s:b,s:i,s:s}", "restartPolicy", "Never",
                             "automountServiceAccountToken", 0, "enableServiceLinks", 0,
-                            "terminationGracePeriodSeconds", 0, "hostname", role->hostname,
-                            "dnsPolicy", "None", "dnsConfig", "nameservers", "127.0.0.1");
+                            "terminationGracePeriodSeconds", 0, "hostname", role->hostname);
+    set_resolver(spec, pod);
     json_object_set_new(pod, "securityContext",
                         json_pack("{s:b,s:i,s:i,s:i,s:o}", "runAsNonRoot", 1, "runAsUser",
                                   (int)role->user, "runAsGroup", (int)role->user, "fsGroup",
@@ -216,11 +251,11 @@ static json_t *make_pod_spec(const struct cbx_cluster *cluster,
     if (!cluster->pods.host_users) {
         json_object_set_new(pod, "hostUsers", json_false());
     }
-    if (!cluster->pods.runtime_storage) {
+    if (!cluster->pods.runtime_storage || role->network) {
         add_storage(spec, container, pod);
     }
     json_object_set_new(pod, "containers", json_pack("[o]", container));
-    place(&cluster->pods, spec->runtime, pod);
+    place(&cluster->pods, choose_runtime(&cluster->pods, spec), pod);
     return pod;
 }
 
@@ -228,14 +263,19 @@ static json_t *make_pod_spec(const struct cbx_cluster *cluster,
 static int check_possible(const struct cbx_cluster *cluster, const struct cbx_container_spec *spec,
                           struct cbx_err *err)
 {
-    if (cbx_role_traits(spec->role)->network) {
+    bool installs = spec->role == CBX_ROLE_INSTALLER && cluster->pods.packages;
+    if (cbx_role_traits(spec->role)->network && !installs) {
         return cbx_fail(err, CBX_ESTATE,
-                        "sandboxes on a cluster have no network and install no packages");
+                        "sandboxes on this cluster have no network and install no packages");
+    }
+    if (spec->network != NULL) {
+        return cbx_fail(err, CBX_ESTATE, "a cluster has no network '%s' for installers",
+                        spec->network);
     }
     if (spec->mount_count > 0) {
         return cbx_fail(err, CBX_ESTATE, "folders of the host cannot be mounted on a cluster");
     }
-    if (cluster->pods.runtime_storage && spec->runtime == NULL) {
+    if (cluster->pods.runtime_storage && spec->role == CBX_ROLE_SANDBOX && spec->runtime == NULL) {
         return cbx_fail(err, CBX_EENGINE,
                         "'storage: runtime-class' in the cluster's settings needs --runtime, which "
                         "names that RuntimeClass");
@@ -244,22 +284,16 @@ static int check_possible(const struct cbx_cluster *cluster, const struct cbx_co
 }
 
 int cbx_kube_pod_body(const struct cbx_cluster *cluster, const struct cbx_container_spec *spec,
-                      const char *name, json_t **out, struct cbx_err *err)
+                      const char *image, const char *name, json_t **out, struct cbx_err *err)
 {
-    const json_t *image = cbx_kube_image(cluster, spec->image);
-    const char *reference = json_string_value(json_object_get(image, "reference"));
     int failed = check_possible(cluster, spec, err);
     if (failed) {
         return failed;
     }
-    if (reference == NULL) {
-        return cbx_fail(err, CBX_EENGINE, "the images file has no reference for image '%.80s'",
-                        spec->image);
-    }
     json_t *metadata = json_pack("{s:s,s:s,s:o}", "name", name, "namespace", cluster->namespace,
                                  "labels", make_labels(spec));
     *out = json_pack("{s:s,s:s,s:o,s:o}", "apiVersion", "v1", "kind", "Pod", "metadata", metadata,
-                     "spec", make_pod_spec(cluster, spec, reference));
+                     "spec", make_pod_spec(cluster, spec, image));
     return 0;
 }
 

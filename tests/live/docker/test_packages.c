@@ -2,7 +2,7 @@
  * Packages on a real engine: resolving, refusals, and layers. A container of this test serves pip's
  * index; npm's is the real one. */
 #include "docker/contents.h"
-#include "docker/engine/docker/docker.h"
+#include "docker/engine/docker/docker_http.h"
 #include "docker/packages/package_layers.h"
 #include "docker/sandbox/container.h"
 #include "docker/sandbox/sandbox_stream.h"
@@ -428,14 +428,16 @@ static void a_gateway_that_is_killed_in_the_middle_leaves_nothing_for_long(void 
         install_and_die(cbx_buf_str(&set));
     }
     config.instance = instance;
-    int status, exit_code;
+    int status;
     size_t removed;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(cbx_engine_container_old(engine, label, 0, &ids, &err), 0);
     assert_int_equal(json_array_size(ids), 1);
     const char *id = json_string_value(json_array_get(ids, 0));
-    assert_int_equal(cbx_engine_container_wait(engine, id, ANSWER_MS / 1000, &exit_code, &err), 0);
+    struct cbx_container_state ended;
+    assert_int_equal(cbx_engine_container_ended(engine, id, NULL, ANSWER_MS / 1000, &ended, &err),
+                     0);
     struct cbx_layer layer;
     assert_int_equal(cbx_layer_find(engine, &packages, "python", cbx_buf_str(&set), &layer, &err),
                      CBX_ENOTFOUND);
@@ -444,7 +446,7 @@ static void a_gateway_that_is_killed_in_the_middle_leaves_nothing_for_long(void 
     assert_int_equal(cbx_sandbox_reap(engine, &reap, &removed, &err), 0);
     assert_int_equal(removed, 0);
     char temporary[CBX_IMAGE_ID_CHARS + 1];
-    assert_int_equal(cbx_engine_container_commit(engine, id, NULL, temporary, &err), 0);
+    assert_int_equal(cbx_docker_commit(engine, id, NULL, temporary, &err), 0);
     reap.age_s = 0;
     assert_int_equal(cbx_sandbox_reap(engine, &reap, &removed, &err), 0);
     assert_int_equal(removed, 1);
