@@ -105,6 +105,23 @@ static void check_settings(const json_t *facts, const struct cbx_doctor *doctor)
     }
 }
 
+/* Without the fact the settings do not ask for packages. */
+static void check_registry(const json_t *facts, const struct cbx_doctor *doctor)
+{
+    const char *fault = json_string_value(json_object_get(facts, "registry"));
+    if (fault == NULL) {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "packages", "",
+                          "'packages: true' is not set, so no packages are installed");
+    } else if (fault[0] != '\0') {
+        cbx_doctor_report(doctor, CBX_HEALTH_WARN, "packages",
+                          "an account that may push there: 'registry-credentials' of the settings",
+                          "no package can be installed: %s", fault);
+    } else {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "packages", "",
+                          "the registry of the images accepts layers of packages");
+    }
+}
+
 void cbx_doctor_cluster(const char *version, const json_t *facts, const struct cbx_doctor *doctor)
 {
     cbx_doctor_report(doctor, CBX_HEALTH_OK, "engine", "", "Kubernetes %s at %s, namespace %s",
@@ -112,4 +129,5 @@ void cbx_doctor_cluster(const char *version, const json_t *facts, const struct c
     check_rights(facts, doctor);
     check_objects(facts, doctor);
     check_settings(facts, doctor);
+    check_registry(facts, doctor);
 }

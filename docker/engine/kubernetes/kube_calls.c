@@ -530,6 +530,7 @@ int cbx_kubernetes_open(const char *host, struct cbx_engine **out, struct cbx_er
     if (failed) {
         return failed;
     }
+    engine->abilities.makes_layers = kube->layers != NULL;
     snprintf(engine->host, sizeof(engine->host), "%.300s, namespace %.63s", kube->cluster.server,
              kube->cluster.namespace);
     failed = read_version(kube, err);

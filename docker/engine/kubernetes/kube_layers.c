@@ -182,14 +182,12 @@ static int find_tag(struct cbx_kube *kube, const struct cbx_reference *at, const
 
 /* --- the repositories ------------------------------------------------------------------------- */
 
-/* True for the repository of a sandbox image; `index` is its place among the images of the file.
- * Repositories that an image before it has are left out. */
-static bool read_repository(const struct cbx_kube *kube, const char *name, json_t *image,
-                            json_t *seen, struct cbx_reference *out)
+/* True for the repository of a sandbox image that is not in `seen`, which gets it. */
+static bool read_repository(const char *name, json_t *image, json_t *seen,
+                            struct cbx_reference *out)
 {
     const char *reference = json_string_value(json_object_get(image, "reference"));
     char repository[2 * CBX_REPOSITORY_BYTES];
-    (void)kube;
     if (reference == NULL || strstr(name, "-installer-") != NULL ||
         !cbx_reference_read(reference, out)) {
         return false;
@@ -219,7 +217,7 @@ int cbx_kube_layer_find(struct cbx_kube *kube, const char *name, json_t **out, s
     }
     json_object_foreach(kube->cluster.pods.images, image_name, image)
     {
-        if (!may_have(image_name, name) || !read_repository(kube, image_name, image, seen, &at)) {
+        if (!may_have(image_name, name) || !read_repository(image_name, image, seen, &at)) {
             continue;
         }
         int failed = find_tag(kube, &at, tag, out, err);
@@ -228,6 +226,30 @@ int cbx_kube_layer_find(struct cbx_kube *kube, const char *name, json_t **out, s
         }
     }
     return fail_absent(err);
+}
+
+int cbx_kube_layers_check(struct cbx_kube *kube, struct cbx_err *err)
+{
+    const char *name;
+    json_t *image;
+    struct cbx_reference at;
+    size_t checked = 0;
+    CBX_AUTO_JSON seen = json_object();
+    json_object_foreach(kube->cluster.pods.images, name, image)
+    {
+        if (!read_repository(name, image, seen, &at)) {
+            continue;
+        }
+        int failed = cbx_registry_may_push(kube->layers->registry, &at, err);
+        if (failed) {
+            return failed;
+        }
+        checked++;
+    }
+    if (checked == 0) {
+        return cbx_fail(err, CBX_EENGINE, "no image of the images file is at a registry");
+    }
+    return 0;
 }
 
 /* --- all layers ------------------------------------------------------------------------------- */
@@ -280,7 +302,7 @@ int cbx_kube_layer_list(struct cbx_kube *kube, const char *label, json_t *out, s
     }
     json_object_foreach(kube->cluster.pods.images, name, image)
     {
-        if (!read_repository(kube, name, image, seen, &at)) {
+        if (!read_repository(name, image, seen, &at)) {
             continue;
         }
         int failed = list_repository(kube, &at, label, out, err);

@@ -20,6 +20,9 @@ int cbx_kube_layers_new(const struct cbx_cluster_pods *pods, struct cbx_kube_lay
                         struct cbx_err *err);
 void cbx_kube_layers_free(struct cbx_kube_layers *layers);
 
+/* Success if layers can be pushed beside each sandbox image that has an installer. */
+int cbx_kube_layers_check(struct cbx_kube *kube, struct cbx_err *err);
+
 /* True for the name of a layer: "PREFIX-KERNEL-layer:DIGEST". */
 bool cbx_kube_is_layer(const char *name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Reads what a cluster holds: the gateway's rights, and the objects that a sandbox's isolation
  * depends on. Nothing is changed. */
-#include "docker/engine/kubernetes/kube.h"
+#include "docker/engine/kubernetes/kube_layers.h"
 
 #include "policies/base/text/json.h"
 
@@ -92,6 +92,20 @@ static const char *look_for_isolation(struct cbx_kube *kube)
     return "missing";
 }
 
+/* What keeps packages from being installed (new reference): an empty text for nothing; NULL if the
+ * settings do not ask for packages. */
+static json_t *review_registry(struct cbx_kube *kube)
+{
+    struct cbx_err err = { 0 };
+    if (kube->layers == NULL) {
+        return NULL;
+    }
+    if (cbx_kube_layers_check(kube, &err) == 0) {
+        return json_string("");
+    }
+    return json_string(cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+}
+
 int cbx_kube_review(struct cbx_kube *kube, json_t **out, struct cbx_err *err)
 {
     const struct cbx_cluster_pods *pods = &kube->cluster.pods;
@@ -106,11 +120,11 @@ int cbx_kube_review(struct cbx_kube *kube, json_t **out, struct cbx_err *err)
         }
     }
     snprintf(path, sizeof(path), "/api/v1/namespaces/%.63s", kube->cluster.namespace);
-    *out =
-        json_pack("{s:s,s:s,s:s,s:s,s:s,s:b,s:b,s:o}", "server", kube->cluster.server, "namespace",
-                  kube->cluster.namespace, "namespace_state", look_for(kube, path, &namespace),
-                  "network_policy", look_for_isolation(kube), "seccomp",
-                  pods->seccomp_profile != NULL ? pods->seccomp_profile : "", "host_users",
-                  pods->host_users, "runtime_storage", pods->runtime_storage, "rights", list);
+    *out = json_pack("{s:s,s:s,s:s,s:s,s:s,s:b,s:b,s:o,s:o*}", "server", kube->cluster.server,
+                     "namespace", kube->cluster.namespace, "namespace_state",
+                     look_for(kube, path, &namespace), "network_policy", look_for_isolation(kube),
+                     "seccomp", pods->seccomp_profile != NULL ? pods->seccomp_profile : "",
+                     "host_users", pods->host_users, "runtime_storage", pods->runtime_storage,
+                     "rights", list, "registry", review_registry(kube));
     return 0;
 }

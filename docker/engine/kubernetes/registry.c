@@ -271,6 +271,20 @@ static int begin_upload(struct cbx_registry *registry, const struct cbx_referenc
     return take_location(at, reply.location, next, err);
 }
 
+int cbx_registry_may_push(struct cbx_registry *registry, const struct cbx_reference *at,
+                          struct cbx_err *err)
+{
+    char next[CBX_REGISTRY_URL_BYTES];
+    CBX_AUTO_DONE(registry_reply) reply = { .status = 0 };
+    int failed = begin_upload(registry, at, next, err);
+    if (failed) {
+        return failed;
+    }
+    const struct cbx_registry_request request = { .method = "DELETE", .at = at, .url = next };
+    cbx_registry_call(registry, &request, &reply, NULL); /* a registry drops an old upload itself */
+    return 0;
+}
+
 static int end_upload(struct cbx_registry *registry, const struct cbx_reference *at,
                       const char *next, const char *digest, struct cbx_str bytes,
                       struct cbx_err *err)

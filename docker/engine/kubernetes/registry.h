@@ -53,6 +53,11 @@ int cbx_registry_manifest(struct cbx_registry *registry, const struct cbx_refere
 int cbx_registry_json(struct cbx_registry *registry, const struct cbx_reference *at,
                       struct cbx_str digest, json_t **out, struct cbx_err *err);
 
+/* Begins an upload and ends it without a blob: success if the registry accepts pushes to this
+ * repository. */
+int cbx_registry_may_push(struct cbx_registry *registry, const struct cbx_reference *at,
+                          struct cbx_err *err);
+
 /* The bytes of a blob: `read` writes at most `size` of them, and returns their number, 0 at the end
  * and -1 to end the transfer. */
 struct cbx_registry_source {

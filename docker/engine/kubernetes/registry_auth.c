@@ -154,13 +154,8 @@ static void add_query(CURL *curl, const char *name, const char *value, struct cb
 /* A realm is at another host, often; its connection is as safe as the registry's. */
 static bool is_safe_realm(const char *realm)
 {
-    static const char *const allowed[] = { "https://", "http://localhost:", "http://127." };
-    for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
-        if (strncmp(realm, allowed[i], strlen(allowed[i])) == 0) {
-            return strpbrk(realm, "@#\\ \t") == NULL;
-        }
-    }
-    return false;
+    bool plain = strncmp(realm, "http://", 7) == 0 && cbx_registry_is_local(realm + 7);
+    return (plain || strncmp(realm, "https://", 8) == 0) && strpbrk(realm, "@#\\ \t") == NULL;
 }
 
 static int make_token_url(const struct cbx_reference *at, const char *challenge,

@@ -16,11 +16,17 @@ void cbx_registry_reply_done(struct cbx_registry_reply *reply)
     cbx_buf_done(&reply->body);
 }
 
+bool cbx_registry_is_local(const char *host)
+{
+    size_t len = strcspn(host, ":/?#");
+    bool named = len == strlen("localhost") && strncmp(host, "localhost", len) == 0;
+    bool numbered = strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == len;
+    return named || numbered;
+}
+
 const char *cbx_registry_scheme(const char *host)
 {
-    size_t len = strcspn(host, ":");
-    bool named = len == strlen("localhost") && strncmp(host, "localhost", len) == 0;
-    return named || strncmp(host, "127.", 4) == 0 ? "http" : "https";
+    return cbx_registry_is_local(host) ? "http" : "https";
 }
 
 /* --- the reply's headers ---------------------------------------------------------------------- */

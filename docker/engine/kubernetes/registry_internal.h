@@ -44,6 +44,10 @@ struct cbx_registry_reply {
 void cbx_registry_reply_done(struct cbx_registry_reply *reply);
 CBX_DEFINE_AUTO_DONE(registry_reply)
 
+/* True if a text begins with the name or the address of this machine: "localhost", 127.0.0.0/8; a
+ * port or a path may follow. */
+bool cbx_registry_is_local(const char *host);
+
 /* Returns "https", or "http" for a registry of this machine. */
 const char *cbx_registry_scheme(const char *host);
 

@@ -418,14 +418,15 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     in_container.isolation = CBX_ISOLATION_CONTAINER;
     bool gvisor = options->gvisor_runtime != NULL;
     const char *kernel;
-    bool cluster = cbx_engine_abilities(engine)->cluster; /* no network, so no proxy or installer */
+    bool cluster = cbx_engine_abilities(engine)->cluster; /* no proxy, and no disk of its own */
+    bool installs = !cluster || cbx_engine_abilities(engine)->makes_layers;
     if (!cluster) {
         check_proxy(engine, doctor);
         check_disk(engine, &config, cbx_kernel_at(0), doctor);
     }
     for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
         if (check_image(engine, kernel, config.variant, doctor)) {
-            if (!cluster) {
+            if (installs) {
                 check_installer(engine, kernel, config.variant, doctor);
             }
             cbx_doctor_probe(engine, &config, kernel, &in_container, doctor, NULL);

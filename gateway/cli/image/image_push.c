@@ -6,6 +6,7 @@
 #include "docker/engine/engine.h"
 #include "docker/kernel_names.h"
 #include "docker/own_images.h"
+#include "docker/packages/package_layers.h"
 #include "gateway/cli/cli.h"
 #include "policies/base/memory.h"
 
@@ -223,6 +224,53 @@ static int add_images(const struct cbx_options *options, struct cbx_engine *engi
         return failed;
     }
     return add_own(engine, options->image_name, file, err);
+}
+
+/* Writes the name of the installer for an image of this name ("codebox-python-small:latest"); false
+ * if it has none. */
+static bool name_installer(const char *image, char out[CBX_IMAGE_NAME_BYTES])
+{
+    char text[CBX_IMAGE_NAME_BYTES];
+    if (strncmp(image, "codebox-", strlen("codebox-")) != 0) {
+        return false;
+    }
+    snprintf(text, sizeof(text), "%s", image + strlen("codebox-"));
+    text[strcspn(text, ":")] = '\0';
+    char *dash = strchr(text, '-');
+    if (dash != NULL) {
+        *dash = '\0';
+    }
+    return cbx_installer_image(NULL, text, dash != NULL ? dash + 1 : NULL, out, NULL);
+}
+
+/* Adds the installers of the images, those that are built: only a cluster that installs packages
+ * needs them. */
+static int add_installers(struct cbx_engine *engine, json_t *file, struct cbx_err *err)
+{
+    const char *image;
+    json_t *entry;
+    char name[CBX_IMAGE_NAME_BYTES];
+    struct cbx_image found;
+    CBX_AUTO_JSON more = json_object();
+    json_object_foreach(file, image, entry)
+    {
+        if (!name_installer(image, name)) {
+            continue;
+        }
+        int failed = cbx_engine_image(engine, name, &found, err);
+        if (failed == CBX_ENOTFOUND) {
+            continue;
+        }
+        free(found.contents);
+        if (!failed) {
+            failed = add_image(engine, name, more, err);
+        }
+        if (failed) {
+            return failed;
+        }
+    }
+    json_object_update(file, more);
+    return 0;
 }
 
 /* --- the push --------------------------------------------------------------------------------- */
@@ -446,7 +494,8 @@ int cbx_image_push(const struct cbx_options *options)
         return cbx_cli_fail(&err);
     }
     if (cbx_engine_new(options->docker_host, &engine, &err) != 0 ||
-        add_images(options, engine, options->local ? 1 : 2, file, &err) != 0) {
+        add_images(options, engine, options->local ? 1 : 2, file, &err) != 0 ||
+        add_installers(engine, file, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     int status = options->local ? 0 : push_all(script, engine, options->arguments.items[1], file);

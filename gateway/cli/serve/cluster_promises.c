@@ -54,8 +54,8 @@ static bool cannot_count_processes(const struct cbx_policy *policy, const struct
 
 static bool allows_packages(const struct cbx_policy *policy, const struct context *c)
 {
-    (void)c;
-    return policy->pip.mode != CBX_PACKAGES_NONE || policy->npm.mode != CBX_PACKAGES_NONE;
+    bool allowed = policy->pip.mode != CBX_PACKAGES_NONE || policy->npm.mode != CBX_PACKAGES_NONE;
+    return allowed && !c->settings.pods.packages;
 }
 
 struct promise {
@@ -86,8 +86,10 @@ static const struct partial {
         "set podPidsLimit of the kubelets, or leave 'host-users' out (Kubernetes 1.30 or newer)" },
       CBX_LOG_WARNING },
     { { "packages", allows_packages,
-        "a cluster installs no packages, so 'dependencies' are refused",
-        "build them into an image: codebox image build --packages" },
+        "this cluster installs no packages, so 'dependencies' are refused",
+        "set 'packages: true' in the cluster's settings, or build them into an image: codebox "
+        "image "
+        "build --packages" },
       CBX_LOG_INFO },
 };
 

@@ -233,6 +233,9 @@ struct order {
 static bool look_at_disk(const struct order *o, struct cbx_disk *out)
 {
     struct cbx_err err = { 0 };
+    if (cbx_engine_abilities(o->engine)->cluster) {
+        return false; /* its layers are at a registry, and each node has a disk */
+    }
     if (cbx_disk_look(o->engine, o->config->sandbox, o->kernel, out, &err) == 0) {
         return true;
     }
