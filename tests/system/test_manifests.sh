@@ -28,7 +28,7 @@ manifests() { "$python" -B tests/system/manifests/manifests.py "$@"; }
 ok 'copies, links, schema of the values, alerts and dashboard agree' manifests files
 ok 'the chart keeps the rules' manifests chart '{}'
 ok '  with one replica' manifests chart '{"replicas": 1}'
-ok '  with all that it can add' manifests chart '{"replicas": 5, "seccomp": {"install": true}, "runtimeClass": {"enabled": true}, "monitoring": {"serviceMonitor": true, "rules": true}, "tls": {"secret": "codebox-tls"}, "database": {"secret": "codebox-database"}, "takeover": {"secret": "codebox-takeover"}}'
+ok '  with all that it can add' manifests chart '{"replicas": 5, "seccomp": {"install": true}, "runtimeClass": {"enabled": true}, "monitoring": {"serviceMonitor": true, "rules": true}, "tls": {"secret": "codebox-tls"}, "database": {"secret": "codebox-database"}, "takeover": {"secret": "codebox-takeover"}, "packages": {"enabled": true, "secret": "codebox-registry"}}'
 
 ok 'the base keeps the rules' manifests base
 ok '  the chart has the same objects' manifests same base '{}'
@@ -47,13 +47,19 @@ if command -v kubectl >/dev/null && kubectl kustomize docker/kubernetes/base >"$
     printf '%s\n' 'resources: [../kubernetes/overlays/seccomp]' 'components: [../kubernetes/overlays/database, ../kubernetes/overlays/takeover]' >"$work/database/kustomization.yaml"
     ok '  with a database, and takeover' bash -c "kubectl kustomize $work/database >$work/database.yaml"
     ok 'monitoring is rendered' kubectl kustomize docker/kubernetes/monitoring
-    for name in base single seccomp runtimeclass tls database; do
+    mkdir "$work/packages"
+    printf '%s\n' 'resources: [../kubernetes/base]' 'components: [../kubernetes/overlays/packages]' 'configMapGenerator:' \
+        '  - {name: codebox-config, namespace: codebox, behavior: merge, files: [cluster.yaml]}' >"$work/packages/kustomization.yaml"
+    { cat docker/kubernetes/base/config/cluster.yaml; printf '%s\n' 'packages: true' 'registry-credentials: /etc/codebox-registry/config.json'; } >"$work/packages/cluster.yaml"
+    ok '  with packages' bash -c "kubectl kustomize $work/packages >$work/packages.yaml"
+    for name in base single seccomp runtimeclass tls database packages; do
         ok "$name keeps the rules when it is rendered" manifests objects "$work/$name.yaml"
     done
     ok 'the chart has the same objects as the rendered base' manifests same "$work/base.yaml" '{}'
     ok '  as the overlay single' manifests same "$work/single.yaml" '{"replicas": 1}'
     ok '  as the overlay seccomp' manifests same "$work/seccomp.yaml" '{"seccomp": {"install": true}}'
     ok '  as the overlay runtimeclass' manifests same "$work/runtimeclass.yaml" '{"seccomp": {"install": true}, "runtimeClass": {"enabled": true}}'
+    ok '  and with packages' manifests same "$work/packages.yaml" '{"packages": {"enabled": true, "secret": "codebox-registry"}}'
     ok '  and with a database, and takeover' manifests same "$work/database.yaml" '{"seccomp": {"install": true}, "database": {"secret": "codebox-database"}, "takeover": {"secret": "codebox-takeover"}}'
     ok '  and with HTTPS' manifests same "$work/tls.yaml" '{"seccomp": {"install": true}, "runtimeClass": {"enabled": true}, "tls": {"secret": "codebox-tls"}}'
 else

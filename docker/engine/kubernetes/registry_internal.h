@@ -29,7 +29,7 @@ struct cbx_registry {
 struct cbx_registry_request {
     const char *method;
     const struct cbx_reference *at;
-    const char *url;                          /* complete; cbx_registry_url */
+    const char *url;                          /* complete */
     const char *accept, *type;                /* header values; NULL = none */
     struct cbx_str body;                      /* empty = none */
     const struct cbx_registry_source *source; /* sent in chunks; NULL = `body` */

@@ -27,7 +27,7 @@ from go_templates import read
 FOLDER = 'docker/kubernetes'
 # Operators make these before: README.md has the commands.
 EXISTING = {('ConfigMap', 'codebox-images'): ['images.json'], ('Secret', 'codebox-tokens'): ['tokens.jsonl'],
-            ('Secret', 'codebox-tls'): ['tls.crt', 'tls.key'], ('Secret', 'codebox-database'): ['url', 'password', 'ca.crt'], ('Secret', 'codebox-takeover'): ['instance-secret'], ('Secret', 'codebox-peer'): ['tls.crt', 'tls.key', 'ca.crt'], ('Secret', 'codebox-prometheus'): ['token']}
+            ('Secret', 'codebox-tls'): ['tls.crt', 'tls.key'], ('Secret', 'codebox-database'): ['url', 'password', 'ca.crt'], ('Secret', 'codebox-takeover'): ['instance-secret'], ('Secret', 'codebox-registry'): ['.dockerconfigjson'], ('Secret', 'codebox-peer'): ['tls.crt', 'tls.key', 'ca.crt'], ('Secret', 'codebox-prometheus'): ['token']}
 CLUSTER_WIDE = {'Namespace', 'PriorityClass', 'RuntimeClass'}
 IMAGES = 'registry.example.com/codebox/'
 LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
@@ -523,7 +523,7 @@ def check_mode(mode):
         check_files()
     elif mode == 'chart':
         check_chart({'seccomp': {'install': True}, 'runtimeClass': {'enabled': True}, 'monitoring': {'serviceMonitor': True},
-                     'tls': {'secret': 'codebox-tls'}, 'database': {'secret': 'codebox-database'}, 'takeover': {'secret': 'codebox-takeover'}})
+                     'tls': {'secret': 'codebox-tls'}, 'database': {'secret': 'codebox-database'}, 'takeover': {'secret': 'codebox-takeover'}, 'packages': {'enabled': True, 'secret': 'codebox-registry'}})
     elif mode == 'same':
         check_same(load('base'), render({}))
     else:
