@@ -87,11 +87,18 @@ both() { answers own.json codebox-bash:latest && answers own.json "$own" && [ "$
 ok '  the file has both' both
 named() {
     push --local --name "pushed$$" --images-file local.json
-    [ "$(jq length local.json)" = 6 ]
+    [ "$(jq '[keys[] | select(contains("-installer-") | not)] | length' local.json)" = 6 ]
     [ "$(field local.json "$own" reference)" = "$own" ]
     [ "$(field local.json "$own" id)" = "$(docker image inspect --format '{{.Id}}' "$own")" ]
 }
 ok 'with --name and --local the file has the images of all kernels and this one' named
+installers() {
+    local name
+    for name in codebox-installer-python:latest codebox-installer-javascript:latest; do
+        [ "$(field local.json "$name" id)" = "$(docker image inspect --format '{{.Id}}' "$name")" ]
+    done
+}
+ok '  and their installers' installers
 
 cp images.json earlier.json
 ok 'a registry that wants credentials is named, with the command to log in' gives 2 "docker login $closed" push "$closed" bash
