@@ -364,6 +364,15 @@ static int install(struct cbx_engine *engine, const struct cbx_packages_config *
     return failed;
 }
 
+/* An absent layer is no failure of an install; other failures of a search are. */
+static int pass_on(int failed, const struct cbx_err *found, struct cbx_err *err)
+{
+    if (failed && err != NULL) {
+        *err = *found;
+    }
+    return failed;
+}
+
 int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_config *config,
                       const char *kernel, struct cbx_str set, const char *index,
                       const struct cbx_packages_progress *progress, struct cbx_layer *out,
@@ -378,13 +387,10 @@ int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_confi
     if (failed) {
         return failed;
     }
-    struct cbx_err absent;
+    struct cbx_err absent = { 0 };
     failed = find(engine, &wanted, out, &absent);
     if (failed != CBX_ENOTFOUND) {
-        if (failed) {
-            return cbx_fail(err, failed, "%s", absent.text);
-        }
-        return 0;
+        return pass_on(failed, &absent, err);
     }
     char base[CBX_IMAGE_ID_CHARS + 1];
     memcpy(base, wanted.images.base, sizeof(base));
@@ -400,10 +406,10 @@ int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_confi
         return failed;
     }
     failed = find(engine, &wanted, out, &absent);
-    if (failed) {
+    if (failed == CBX_ENOTFOUND) {
         return cbx_fail(err, CBX_EENGINE, "the sandbox engine made a layer that is not there");
     }
-    return 0;
+    return pass_on(failed, &absent, err);
 }
 
 /* --- list, remove, reap ----------------------------------------------------------------------- */

@@ -265,8 +265,9 @@ static int check_possible(const struct cbx_cluster *cluster, const struct cbx_co
 {
     bool installs = spec->role == CBX_ROLE_INSTALLER && cluster->pods.packages;
     if (cbx_role_traits(spec->role)->network && !installs) {
-        return cbx_fail(err, CBX_ESTATE,
-                        "sandboxes on this cluster have no network and install no packages");
+        cbx_fail(err, CBX_ESTATE,
+                 "sandboxes on this cluster have no network and install no packages");
+        return cbx_err_detail(err, "'packages: true' in the cluster's settings installs packages");
     }
     if (spec->network != NULL) {
         return cbx_fail(err, CBX_ESTATE, "a cluster has no network '%s' for installers",

@@ -288,9 +288,9 @@ int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permi
     int found = find_layer(e, permit, &order, text, &absent);
     if (found != CBX_ENOTFOUND) {
         if (found != 0) {
-            return cbx_fail(err, found, "%s", absent.text);
+            *err = absent;
         }
-        return 0;
+        return found;
     }
     failed = take_turn(e, permit, &state, err);
     if (failed) {
