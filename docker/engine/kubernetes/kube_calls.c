@@ -353,7 +353,10 @@ static void read_entry(const json_t *pod, struct cbx_container_entry *out)
     struct cbx_kube_pod now;
     cbx_kube_pod_read(pod, &now);
     snprintf(out->id, sizeof(out->id), "%.*s", CBX_JSON_ARG(metadata, "name"));
-    out->running = now.phase == CBX_POD_RUNNING;
+    /* An installer ends with the connection of its gateway, although its Pod runs on: it is there to
+     * be removed, and no sandbox that the next gateway could adopt. */
+    out->running =
+        now.phase == CBX_POD_RUNNING && json_object_get(labels, CBX_LABEL_NETWORK) == NULL;
     out->created_s = read_label(labels, CBX_LABEL_CREATED);
     out->lease_s = read_label(labels, CBX_LABEL_LEASE);
 }

@@ -255,6 +255,28 @@ static void a_sandbox_starts_from_the_layer_by_its_digest(void **state)
     assert_null(strstr(reference, "feed1"));
 }
 
+static void an_installer_of_a_killed_gateway_is_removed_and_never_adopted(void **state)
+{
+    (void)state;
+    size_t removed = 0;
+    char id[CBX_CONTAINER_ID_CHARS + 1];
+    CBX_AUTO(attach) attach = NULL;
+    CBX_AUTO_JSON running = NULL;
+    const struct cbx_container_spec spec = { .role = CBX_ROLE_INSTALLER,
+                                             .kernel = "python",
+                                             .image = SETUP,
+                                             .instance = "unit",
+                                             .command = { "/usr/bin/python3" },
+                                             .lease_s = 100 };
+    assert_int_equal(cbx_engine_container_begin(engine, &spec, id, &attach, &err), 0);
+    assert_int_equal(
+        cbx_engine_container_running(engine, CBX_LABEL_INSTANCE "=unit", &running, &err), 0);
+    assert_int_equal(json_array_size(running), 0);
+    struct cbx_reap reap = { .instance = "unit" };
+    assert_int_equal(cbx_sandbox_reap(engine, &reap, &removed, &err), 0);
+    assert_int_equal(removed, 1);
+}
+
 static void another_replica_finds_the_layer_and_installs_nothing(void **state)
 {
     (void)state;
@@ -385,6 +407,7 @@ int main(void)
         TEST(a_layer_is_the_sandbox_image_with_one_more_blob),
         TEST(an_installer_has_a_network_and_what_a_sandbox_has),
         TEST(a_sandbox_starts_from_the_layer_by_its_digest),
+        TEST(an_installer_of_a_killed_gateway_is_removed_and_never_adopted),
         TEST(another_replica_finds_the_layer_and_installs_nothing),
         TEST(layers_are_listed_with_their_size_and_removed),
         TEST(a_docker_image_gets_a_layer_of_dockers_type),
