@@ -158,8 +158,8 @@ static bool is_safe_realm(const char *realm)
     return (plain || strncmp(realm, "https://", 8) == 0) && strpbrk(realm, "@#\\ \t") == NULL;
 }
 
-static int make_token_url(const struct cbx_reference *at, const char *challenge,
-                          struct cbx_buf *url, struct cbx_err *err)
+int cbx_registry_token_url(const struct cbx_reference *at, const char *challenge,
+                           struct cbx_buf *url, struct cbx_err *err)
 {
     char realm[1024], service[512], scope[CBX_REPOSITORY_BYTES + 32];
     if (!read_parameter(challenge, "realm", realm, sizeof(realm)) || !is_safe_realm(realm)) {
@@ -214,7 +214,7 @@ static int get_token(struct cbx_registry *registry, const struct cbx_reference *
     CBX_AUTO_DONE(buf) url;
     CBX_AUTO_DONE(registry_reply) reply = { .status = 0 };
     cbx_buf_init(&url, CBX_REGISTRY_URL_BYTES);
-    int failed = make_token_url(at, challenge, &url, err);
+    int failed = cbx_registry_token_url(at, challenge, &url, err);
     if (failed) {
         return failed;
     }

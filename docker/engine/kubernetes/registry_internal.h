@@ -73,6 +73,11 @@ int cbx_registry_refused(const struct cbx_registry_request *request,
  * or it has expired. */
 char *cbx_registry_pass(struct cbx_registry *registry, const struct cbx_reference *at);
 
+/* Appends the URL of a token to *url, by a challenge of the scheme Bearer. CBX_EENGINE for a realm
+ * to which credentials may not be sent. */
+int cbx_registry_token_url(const struct cbx_reference *at, const char *challenge,
+                           struct cbx_buf *url, struct cbx_err *err);
+
 /* Gets a header for this challenge (the value of WWW-Authenticate, RFC 9110 section 11.6.1), and
  * keeps it. */
 int cbx_registry_login(struct cbx_registry *registry, const struct cbx_reference *at,
