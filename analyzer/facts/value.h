@@ -23,7 +23,8 @@ enum cbx_value_kind {
     /* a sequence of known members; if number is 1, any number of members, each of which may be
      * members[0] */
     CBX_V_LIST,
-    /* a mapping; keys[i] belongs to members[i]; number is 1 if there may be more */
+    /* a mapping; keys[i] belongs to members[i]; number is 1 if there may be more; text:
+       CBX_MAP_OBJECT or CBX_MAP_INSTANCE if they are attributes, not items */
     CBX_V_MAP,
     CBX_V_FUNCTION, /* a function or class of this source: node, scope */
     CBX_V_PARTIAL,  /* a callable, members[0], whose first arguments are the other members */
@@ -45,6 +46,10 @@ struct cbx_values {
     uint32_t count;
     const struct cbx_value *items[];
 };
+
+/* Attributes that statements set on an object; attributes that a class gives its instances. */
+#define CBX_MAP_OBJECT   "object"
+#define CBX_MAP_INSTANCE "instance"
 
 enum { CBX_VALUES_MAX = 48, CBX_MEMBERS_MAX = 4096 };
 

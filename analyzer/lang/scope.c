@@ -529,6 +529,7 @@ const struct cbx_values *cbx_scope_eval(
     remember(walk, node, own ? NULL : scope, &in_progress);
     walk->depth++;
     const struct cbx_values *out = eval_kind(walk, node, scope);
+    out = node->holds ? cbx_values_join(walk->arena, out, cbx_stored_in_made(walk, node)) : out;
     walk->depth--;
     remember(walk, node, own ? NULL : scope, out);
     if (own) {

@@ -68,9 +68,14 @@ struct cbx_scope {
 /* What the text stores in objects (stored.h); `lang` is NULL if that is not followed. */
 struct cbx_stored {
     const struct cbx_stored_lang *lang;
-    struct cbx_table names; /* (scope, hash of name) -> chain of notes */
+    struct cbx_table names;   /* (scope, hash of name) -> chain of notes */
+    struct cbx_table classes; /* (class, 0) -> what it stores in `self` */
     struct cbx_stored_note *files, *last;
     uint32_t count, file_count;
+    uint32_t self_count; /* stores in `self` */
+    uint32_t steps;      /* steps for the current statement */
+    int depth;           /* files that are read to know what a file holds */
+    bool logs;           /* the text gives the log a file or an object to write to */
 };
 
 enum { CBX_TENTATIVE_MAX = 1024, CBX_IMPORTS_MAX = 32 };

@@ -206,9 +206,19 @@ static bool stores_secret(struct making *m, const struct cbx_node *statement)
     return m->stores && calls_own_function(m, statement);
 }
 
-/* Returns true if the statement leaves nothing but the values of names. */
-static bool is_over(struct making *m, const struct cbx_node *statement)
+/* Returns true for the bindings of a = b = []. */
+static bool is_one_object(struct making *m, const struct bound *a, const struct bound *b)
 {
+    bool values = a->binding->kind == CBX_BIND_EXPR && b->binding->kind == CBX_BIND_EXPR;
+    bool other = a->attribute != b->attribute || !cbx_str_equal(a->binding->name, b->binding->name);
+    return values && other && cbx_stored_is_shared(m->walk, a->binding->node, b->binding->node);
+}
+
+/* Returns true if the statement leaves nothing but the values of names. If it also gives an object
+ * another name, *linked is set: then users of the names that it binds need its text. */
+static bool is_over(struct making *m, const struct cbx_node *statement, bool *linked)
+{
+    *linked = false;
     const struct cbx_node *end = behind(m, statement);
     size_t count;
     if (changes_folder(m, statement) || stores_secret(m, statement)) {
@@ -227,16 +237,20 @@ static bool is_over(struct making *m, const struct cbx_node *statement)
             return false;
         }
     }
+    bool links = false;
     for (size_t i = 0; i < count; i++) {
         cbx_buf_reset(&m->body);
         struct cbx_binding *b = bound[i].binding;
-        bool goes_on = b->kind == CBX_BIND_EXPR && cbx_stored_goes_on(m->walk, b->node);
-        if (goes_on || binds_builtin(m->walk, b->name) || counts_as_written(m, &bound[i]) ||
+        links |=
+            b->kind == CBX_BIND_EXPR && cbx_stored_goes_on(m->walk, b->node, bound[i].attribute);
+        links |= i > 0 && is_one_object(m, &bound[i - 1], &bound[i]);
+        if (binds_builtin(m->walk, b->name) || counts_as_written(m, &bound[i]) ||
             !cbx_values_encode(value_of_binding(m, &bound[i]), 0, &m->body)) {
             return false;
         }
     }
-    return true;
+    *linked = links;
+    return !links;
 }
 
 static void add_name(struct making *m, struct cbx_str name, bool attribute)
@@ -366,7 +380,37 @@ static bool is_definition(const struct cbx_node *statement)
     return opens_code(statement);
 }
 
-static void write_piece(struct making *m, const struct cbx_node *statement)
+static void add_stored(void *context, struct cbx_str name, bool attribute)
+{
+    add_name(context, name, attribute);
+}
+
+/* Adds the objects that the statement assigns to a part of: d of d['x'] = a. */
+static void add_targets(struct making *m, const struct cbx_node *statement,
+                        const struct cbx_binding *b)
+{
+    for (const struct cbx_node *n = b->node; n != NULL && n->start >= statement->start;
+         n = n->parent) {
+        const struct cbx_node *left = cbx_child_of(n, CBX_FIELD_left);
+        if (left != NULL) {
+            add_mentioned(m, left, 0);
+        }
+    }
+}
+
+/* Adds the names under which the statement, or a function that it calls, stores secrets. */
+static void add_names_of_stores(struct making *m, const struct cbx_node *statement)
+{
+    if (!m->stores) {
+        return;
+    }
+    bool calls = calls_own_function(m, statement);
+    cbx_stored_names(m->walk, calls ? 0 : statement->start, calls ? UINT32_MAX : statement->end,
+                     add_stored, m);
+}
+
+/* `linked`: as is_over sets it. */
+static void write_piece(struct making *m, const struct cbx_node *statement, bool linked)
 {
     size_t count;
     const struct bound *bound = bound_in(m, statement->start, statement->end, &count);
@@ -378,9 +422,13 @@ static void write_piece(struct making *m, const struct cbx_node *statement)
     /* any later cell may read the file, by a path that no name shows */
     bool file = cbx_stored_within(m->walk, statement->start, statement->end) == CBX_STORED_IN_FILE;
     m->too_many = file || changes_folder(m, statement);
-    if (!is_definition(statement)) {
+    for (size_t i = 0; linked && i < count; i++) {
+        add_targets(m, statement, bound[i].binding);
+    }
+    if (!linked && !is_definition(statement)) {
         add_mentioned(m, statement, 0);
     }
+    add_names_of_stores(m, statement);
     if (m->too_many || m->names.overflow) {
         cbx_buf_reset(&m->names);
         cbx_buf_add_cstr(&m->names, CBX_NAMES_ALWAYS);
@@ -449,8 +497,9 @@ static bool summarise(struct making *m)
         if (n->start < walk->parsed->fresh.start || n->start >= walk->parsed->fresh.end) {
             continue;
         }
-        if (!is_over(m, n)) {
-            write_piece(m, n);
+        bool linked;
+        if (!is_over(m, n, &linked)) {
+            write_piece(m, n, linked);
             continue;
         }
         for (size_t i = 0; good && i < count; i++) {

@@ -28,6 +28,7 @@ struct cbx_node {
     bool named;          /* false: a token */
     uint8_t retries;     /* how often the memo was forgotten */
     uint32_t start, end; /* bytes of the text */
+    bool holds;          /* statements store values in the object that it makes (stored.h) */
     struct cbx_node *parent, *first, *next; /* first child, next sibling; NULL at the end */
     struct cbx_scope *inner;                /* the scope that its children stand in (pass one) */
     const struct cbx_values *memo;          /* what it may be, in the scope that it stands in */

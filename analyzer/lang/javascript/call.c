@@ -11,6 +11,7 @@ struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *c
     struct cbx_node *callee =
         cbx_child_of(call, is_new ? CBX_FIELD_constructor : CBX_FIELD_function);
     struct cbx_js_call_site site = { .list = cbx_child_of(call, CBX_FIELD_arguments) };
+    site.makes = is_new;
     while (cbx_js_kind(callee) == JS_parenthesized_expression) {
         callee = cbx_child_at(callee, 0);
     }
@@ -134,8 +135,10 @@ static const struct cbx_values *call_function(struct cbx_walk *js, const struct 
                                               const struct cbx_js_call_site *site,
                                               struct cbx_scope *scope)
 {
+    const struct cbx_values *made =
+        site->makes ? cbx_stored_instance(js, function->node) : &cbx_values_nothing;
     if (function->scope == NULL || ((struct cbx_scope *)function->scope)->returns == NULL) {
-        return &cbx_values_unknown;
+        return cbx_values_join(js->arena, made, &cbx_values_unknown);
     }
     struct cbx_scope *run = make_run(js, function, site, scope);
     const struct cbx_values *out = &cbx_values_nothing;
@@ -172,6 +175,56 @@ static uint32_t stored_in_file(struct cbx_walk *js, const struct cbx_js_call_sit
     return flags;
 }
 
+/* Returns the flags of map.get(key), by the member if the key is known. */
+static uint32_t secrets_at(struct cbx_walk *js, const struct cbx_values *object,
+                           const struct cbx_values *key)
+{
+    struct cbx_str text;
+    bool known = cbx_values_is_text(key, &text);
+    uint32_t flags = 0;
+    for (uint32_t i = 0; i < object->count; i++) {
+        const struct cbx_value *v = object->items[i];
+        if (v->kind == CBX_V_MAP) {
+            const struct cbx_values *one = cbx_values_one(js->arena, v);
+            flags |= cbx_js_secrets(js, known ? cbx_value_member(js->arena, v, text) : one, false);
+        }
+    }
+    return flags;
+}
+
+/* Returns the flags that the result of a method has from the object and the arguments:
+ * 'a'.concat(x), map.get('k'). */
+static uint32_t kept_by_method(struct cbx_walk *js, const struct cbx_node *callee,
+                               const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    enum { ARGUMENTS_MAX = 8 };
+    struct cbx_str method = cbx_js_kind(callee) == JS_member_expression
+                                ? cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property))
+                                : CBX_STR("");
+    bool get = cbx_str_is(method, "get"), given;
+    if (js->stored.lang == NULL || site->skip > 0 || !(get || cbx_js_keeps(method))) {
+        return 0;
+    }
+    const struct cbx_values *object =
+        cbx_js_eval(js, cbx_child_of(callee, CBX_FIELD_object), scope);
+    if (get) {
+        return secrets_at(js, object, cbx_js_argument(js, site, 0, scope, &given));
+    }
+    uint32_t flags = cbx_js_secrets(js, object, false);
+    uint32_t count = cbx_js_argument_count(site);
+    for (uint32_t i = 0; i < count && i < ARGUMENTS_MAX; i++) {
+        flags |= cbx_js_secrets(js, cbx_js_argument(js, site, i, scope, &given), false);
+    }
+    return flags;
+}
+
+static const struct cbx_values *with_flags(struct cbx_walk *js, const struct cbx_values *values,
+                                           uint32_t flags)
+{
+    return flags != 0 ? cbx_values_join(js->arena, values, cbx_values_marked(js->arena, flags))
+                      : values;
+}
+
 const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope)
 {
@@ -183,8 +236,9 @@ const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *
     }
     const struct cbx_values *out =
         site.skip == 0 ? cbx_js_call_method(js, callee, &site, scope) : NULL;
+    uint32_t flags = kept_by_method(js, callee, &site, scope);
     if (out != NULL && !has_own_method(js, callee)) {
-        return out;
+        return with_flags(js, out, flags);
     }
     out = out != NULL ? out : &cbx_values_nothing;
     for (uint32_t i = 0; i < site.targets->count; i++) {
@@ -196,10 +250,9 @@ const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *
     }
     out = out->count > 0 ? out : &cbx_values_unknown;
     const uint32_t kept = CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
-    uint32_t flags = cbx_values_flags(site.targets) & kept;
+    flags |= cbx_values_flags(site.targets) & kept;
     flags |= stored_in_file(js, &site, scope);
-    out = cbx_values_join(js->arena, out, cbx_stored_in_call(js, node));
-    out = flags != 0 ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, flags)) : out;
+    out = with_flags(js, out, flags);
     return js->escaped_calls != NULL && cbx_values_has_unknown(site.targets)
                ? cbx_values_join(js->arena, out, cbx_js_make(js, CBX_STR("require"), &site, scope))
                : out;

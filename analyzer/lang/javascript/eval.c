@@ -2,6 +2,7 @@
  * The JavaScript evaluator: the possible values of an expression. Bounded in depth and steps;
  * beyond a bound the value is "anything". */
 #include "analyzer/lang/javascript/internal.h"
+#include "analyzer/lang/stored.h"
 
 /* Returns the arguments of the function that Node wraps around a module: exports, require, module,
  * two texts; anything inside of another function. */
@@ -52,7 +53,7 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node
         struct cbx_str part = cbx_walk_text(js, child);
         if (kind == JS_template_substitution) {
             const struct cbx_values *value = cbx_js_eval(js, cbx_child_at(child, 0), scope);
-            gaps |= cbx_js_secrets(value, false);
+            gaps |= cbx_js_secrets(js, value, false);
             part = cbx_js_piece(value, &gaps);
         } else if (kind != JS_string_fragment && kind != JS_escape_sequence) {
             continue;
@@ -98,8 +99,10 @@ static const struct cbx_values *eval_this(struct cbx_walk *js, struct cbx_node *
                  cbx_js_kind(n) == JS_function_expression;
     const struct cbx_values *out =
         plain ? cbx_values_bare(js->arena, CBX_STR("this")) : &cbx_values_unknown;
+    struct cbx_node *maker = js->stored.self_count > 0 ? js->stored.lang->maker(node) : NULL;
     const struct cbx_values *given =
         n != NULL && n->inner != NULL ? cbx_scope_lookup(js, n->inner, CBX_STR("this")) : NULL;
+    out = cbx_values_join(js->arena, out, cbx_stored_instance(js, maker));
     return given != NULL ? cbx_values_join(js->arena, out, given) : out;
 }
 
@@ -146,7 +149,8 @@ struct object {
     const struct cbx_values **members;
     struct cbx_str *keys;
     uint32_t count;
-    bool more; /* it may have other members, also in place of these */
+    uint32_t spare; /* room for members that are no children of the literal */
+    bool more;      /* it may have other members, also in place of these */
 };
 
 static void add_member(struct object *object, struct cbx_str key, const struct cbx_values *member)
@@ -167,11 +171,42 @@ static struct cbx_str eval_key(struct cbx_walk *js, struct cbx_node *key, struct
     return to_text(cbx_js_eval(js, inner, scope), &text) ? text : CBX_STR("\xff");
 }
 
+/* Adds the members of a mapping that are secrets, in the spare room of `object`. Returns the flags
+ * of those without room. */
+static uint32_t add_secrets(struct cbx_walk *js, struct object *object, const struct cbx_value *map)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < map->count; i++) {
+        uint32_t flags = cbx_js_secrets(js, map->members[i], false);
+        if (flags != 0 && object->spare > 0) {
+            object->spare--;
+            add_member(object, map->keys[i], cbx_values_marked(js->arena, flags));
+        } else {
+            left |= flags;
+        }
+    }
+    return left;
+}
+
+/* Adds the secrets of ...values: those of mappings by their keys, others under any key. */
+static void add_spread(struct cbx_walk *js, struct object *object, const struct cbx_values *values)
+{
+    uint32_t flags = 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        flags |= v->kind == CBX_V_MAP && v->keys != NULL
+                     ? add_secrets(js, object, v)
+                     : cbx_js_secrets(js, cbx_values_one(js->arena, v), false);
+    }
+    if (flags != 0) {
+        add_member(object, CBX_STR("\xff"), cbx_values_marked(js->arena, flags));
+    }
+}
+
 static void add_child(struct cbx_walk *js, struct object *object, struct cbx_node *child,
                       struct cbx_scope *scope)
 {
     struct cbx_str key;
-    uint32_t flags;
     switch (cbx_js_kind(child)) {
     case JS_pair:
         key = eval_key(js, cbx_child_of(child, CBX_FIELD_key), scope);
@@ -187,10 +222,7 @@ static void add_child(struct cbx_walk *js, struct object *object, struct cbx_nod
         return;
     case JS_spread_element: /* its members override earlier ones */
         object->more = true;
-        flags = cbx_js_secrets(cbx_js_eval(js, cbx_child_at(child, 0), scope), false);
-        if (flags != 0) {
-            add_member(object, CBX_STR("\xff"), cbx_values_marked(js->arena, flags));
-        }
+        add_spread(js, object, cbx_js_eval(js, cbx_child_at(child, 0), scope));
         return;
     case JS_property_identifier: /* a member of an enum without a value is a number */
         object->more = true;
@@ -203,16 +235,16 @@ static void add_child(struct cbx_walk *js, struct object *object, struct cbx_nod
 static const struct cbx_values *eval_object(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope)
 {
+    enum { SPARE = 16 };
     uint32_t capacity = cbx_child_count(node);
-    struct object object = { .members = members_for(js, capacity) };
+    struct object object = { .members = members_for(js, capacity + SPARE), .spare = SPARE };
     if (object.members != NULL) {
-        object.keys = cbx_arena_array(js->arena, capacity + 1u, sizeof(*object.keys));
+        object.keys = cbx_arena_array(js->arena, capacity + SPARE + 1u, sizeof(*object.keys));
     }
     if (object.keys == NULL) {
         return &cbx_values_unknown;
     }
-    for (struct cbx_node *child = node->first; child != NULL && object.count < capacity;
-         child = child->next) {
+    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         if (child->named) {
             add_child(js, &object, child, scope);
         }

@@ -144,6 +144,7 @@ struct cbx_js_call_site {
     bool from_array; /* true if the node after `skip` is an array with the arguments */
     /* f.bind(this, a): the arguments that precede all others, or NULL */
     const struct cbx_value *bound;
+    bool makes; /* new f(...) */
 };
 
 enum cbx_js_call {
@@ -184,7 +185,7 @@ bool cbx_js_sends(struct cbx_str name);
 /* Returns the flags CBX_UNKNOWN_SECRET and CBX_UNKNOWN_ENVIRONMENT of a value: process.env, and
  * values made from it. `for_keys`: for headers, which send a key to the host that issued it,
  * only the whole environment counts. */
-uint32_t cbx_js_secrets(const struct cbx_values *values, bool for_keys);
+uint32_t cbx_js_secrets(struct cbx_walk *js, const struct cbx_values *values, bool for_keys);
 /* Adds a fact if a call of this name sends the environment or a credential. */
 void cbx_js_check_sent(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                        const struct cbx_js_call_site *site, struct cbx_scope *scope);
@@ -204,6 +205,9 @@ bool cbx_js_is_global_object(struct cbx_str name);
 bool cbx_js_is_server(struct cbx_str module);
 /* Returns true if a method of this name changes an object in place. */
 bool cbx_js_changes(struct cbx_str method);
+/* Returns true if the result of a method of this name contains the object and the arguments, or
+ * parts of them. */
+bool cbx_js_keeps(struct cbx_str method);
 /* Returns true for global objects, process, require, ...: an unknown object may be one of them.
  * The bits of their names allow a quick test. */
 bool cbx_js_is_powerful(struct cbx_str name);

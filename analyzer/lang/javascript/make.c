@@ -219,7 +219,7 @@ static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_
 /* Returns "anything" with the secret flags of a value; nothing if it has none. */
 static const struct cbx_values *secrets_in(struct cbx_walk *js, const struct cbx_values *values)
 {
-    uint32_t flags = cbx_js_secrets(values, false);
+    uint32_t flags = cbx_js_secrets(js, values, false);
     return flags != 0 ? cbx_values_marked(js->arena, flags) : &cbx_values_nothing;
 }
 
@@ -241,18 +241,49 @@ static uint32_t secrets_of_arguments(struct cbx_walk *js, const struct cbx_js_ca
     uint32_t flags = 0, count = cbx_js_argument_count(site);
     bool given;
     for (uint32_t i = 0; i < count && i < ARGUMENTS_MAX; i++) {
-        flags |= cbx_js_secrets(cbx_js_argument(js, site, i, scope, &given), false);
+        flags |= cbx_js_secrets(js, cbx_js_argument(js, site, i, scope, &given), false);
     }
     return flags;
 }
 
-/* Returns the first argument, as secret as the others: Object.assign({}, process.env). */
+/* Returns the secrets of a value: one mapping's by their keys, which may be among others. */
+static const struct cbx_values *secret_members(struct cbx_walk *js, const struct cbx_values *values)
+{
+    enum { MEMBERS_MAX = 64 };
+    const struct cbx_value *map = values->count == 1 ? values->items[0] : NULL;
+    const struct cbx_values *all = secrets_in(js, values), *out = &cbx_values_nothing;
+    if (all->count == 0 || map == NULL || map->kind != CBX_V_MAP || map->keys == NULL ||
+        map->count > MEMBERS_MAX) {
+        return all;
+    }
+    for (uint32_t i = 0; i < map->count; i++) {
+        const struct cbx_values **member = cbx_arena_array(js->arena, 1, sizeof(*member));
+        const struct cbx_values *one = secrets_in(js, map->members[i]);
+        if (one->count == 0 || member == NULL) {
+            continue;
+        }
+        *member = one;
+        struct cbx_value part = {
+            .kind = CBX_V_MAP, .number = 1, .keys = &map->keys[i], .members = member, .count = 1
+        };
+        out = cbx_values_join(js->arena, out, cbx_values_one(js->arena, &part));
+    }
+    return out;
+}
+
+/* Returns the first argument with the secrets of the others: Object.assign({}, process.env). */
 static const struct cbx_values *same(struct cbx_walk *js, const struct cbx_values *first,
                                      const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
-    uint32_t flags = secrets_of_arguments(js, site, scope) & ~cbx_js_secrets(first, false);
-    return flags != 0 ? cbx_values_join(js->arena, first, cbx_values_marked(js->arena, flags))
-                      : first;
+    enum { ARGUMENTS_MAX = 8 };
+    const struct cbx_values *out = first;
+    uint32_t count = cbx_js_argument_count(site);
+    bool given;
+    for (uint32_t i = 1; i < count && i < ARGUMENTS_MAX; i++) {
+        out = cbx_values_join(js->arena, out,
+                              secret_members(js, cbx_js_argument(js, site, i, scope, &given)));
+    }
+    return out;
 }
 
 /* Returns the result of a callable that makes a text or a number; `first` is its first argument. */
@@ -333,7 +364,7 @@ static const struct cbx_values *make_of_members(struct cbx_walk *js, enum cbx_js
     case JS_CALL_NAMES:
         return cbx_values_each(
             js->arena,
-            cbx_values_marked(js->arena, CBX_UNKNOWN_NAMES | cbx_js_secrets(first, false)));
+            cbx_values_marked(js->arena, CBX_UNKNOWN_NAMES | cbx_js_secrets(js, first, false)));
     default:
         return make_path(js, meaning, first, site, scope);
     }

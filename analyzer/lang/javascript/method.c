@@ -204,7 +204,7 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
     }
     for (uint32_t i = 0; i < list->count && out.p != NULL; i++) {
         part = cbx_js_piece(list->members[i], &gaps);
-        gaps |= cbx_js_secrets(list->members[i], false); /* of a list within the list */
+        gaps |= cbx_js_secrets(js, list->members[i], false); /* of a list within the list */
         out = i > 0 ? cbx_fold_concat(js->arena, out, separator) : out;
         out = out.p != NULL ? cbx_fold_concat(js->arena, out, part) : out;
     }

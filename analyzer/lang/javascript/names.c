@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-enum what { ALIAS, MEANING, RUNS, GLOBAL, POWER, CHANGES, SERVER, WRAPPER, SENDS };
+enum what { ALIAS, MEANING, RUNS, GLOBAL, POWER, CHANGES, SERVER, WRAPPER, SENDS, KEEPS };
 
 static const struct cbx_name_row rows[] = {
 #define CBX_ROW(what, name, text, number, more)                                                    \
@@ -58,6 +58,11 @@ bool cbx_js_is_global_object(struct cbx_str name)
 bool cbx_js_changes(struct cbx_str method)
 {
     return find(CHANGES, method) != NULL;
+}
+
+bool cbx_js_keeps(struct cbx_str method)
+{
+    return find(KEEPS, method) != NULL;
 }
 
 bool cbx_js_is_powerful(struct cbx_str name)

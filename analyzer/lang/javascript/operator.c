@@ -93,7 +93,7 @@ static const struct cbx_values *eval_operator(struct cbx_walk *js, struct cbx_st
     if (cbx_values_is_number(left, &x) && cbx_values_is_number(right, &y)) {
         return eval_numbers(js, op, x, y);
     }
-    uint32_t gaps = cbx_js_secrets(left, false) | cbx_js_secrets(right, false);
+    uint32_t gaps = cbx_js_secrets(js, left, false) | cbx_js_secrets(js, right, false);
     a = cbx_js_piece(left, &gaps);
     b = cbx_js_piece(right, &gaps);
     return cbx_str_is(op, "+") ? cbx_values_built(js->arena, cbx_fold_concat(js->arena, a, b), gaps)

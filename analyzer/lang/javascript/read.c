@@ -87,6 +87,22 @@ static const struct cbx_values *read_one(struct cbx_walk *js, const struct cbx_v
                : &cbx_values_nothing;
 }
 
+/* Adds what the getters among the values return: o.k of { get k() { return x; } }. Only secrets
+ * count. */
+static const struct cbx_values *with_getters(struct cbx_walk *js, const struct cbx_values *values)
+{
+    uint32_t flags = 0;
+    for (uint32_t i = 0; js->stored.lang != NULL && i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        bool getter = v->kind == CBX_V_FUNCTION && v->scope != NULL &&
+                      cbx_js_kind(v->node) == JS_method_definition &&
+                      cbx_str_starts(cbx_walk_text(js, v->node), CBX_STR("get "));
+        flags |= getter ? cbx_js_secrets(js, cbx_scope_returns(js, v->scope), false) : 0;
+    }
+    return flags != 0 ? cbx_values_join(js->arena, values, cbx_values_marked(js->arena, flags))
+                      : values;
+}
+
 const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object,
                                      struct cbx_str key)
 {
@@ -105,7 +121,7 @@ const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_value
         out =
             flags != 0 ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, flags)) : out;
     }
-    return cbx_values_some(out);
+    return cbx_values_some(with_getters(js, out));
 }
 
 bool cbx_js_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope,
@@ -153,8 +169,9 @@ static const struct cbx_values *read_keys(struct cbx_walk *js, const struct cbx_
         }
     }
     uint32_t flags = cbx_values_flags(object);
-    flags |=
-        (cbx_values_flags(keys) & CBX_UNKNOWN_ENVIRONMENT) != 0 ? cbx_js_secrets(object, false) : 0;
+    flags |= (cbx_values_flags(keys) & CBX_UNKNOWN_ENVIRONMENT) != 0
+                 ? cbx_js_secrets(js, object, false)
+                 : 0;
     flags &= CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
     return flags != 0 ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, flags)) : out;
 }

@@ -11,12 +11,16 @@ static uint32_t secrets_of_name(struct cbx_str name)
     if (cbx_str_equal(name, environment)) {
         return CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
     }
-    bool variable = cbx_str_starts(name, CBX_STR("process.env.")) &&
-                    cbx_is_secret_name(cbx_str_sub(name, environment.len + 1, name.len));
-    return variable ? CBX_UNKNOWN_SECRET : 0;
+    if (!cbx_str_starts(name, CBX_STR("process.env."))) {
+        return 0;
+    }
+    struct cbx_str variable = cbx_str_sub(name, environment.len + 1, name.len);
+    bool member = memchr(variable.p, '.', variable.len) != NULL; /* its length */
+    return !member && cbx_is_secret_name(variable) ? CBX_UNKNOWN_SECRET : 0;
 }
 
-static uint32_t secrets_of(const struct cbx_values *values, bool for_keys, int depth)
+static uint32_t secrets_of(struct cbx_walk *js, const struct cbx_values *values, bool for_keys,
+                           int depth)
 {
     const uint32_t all = CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
     uint32_t flags = 0;
@@ -26,7 +30,10 @@ static uint32_t secrets_of(const struct cbx_values *values, bool for_keys, int d
         for (uint32_t k = 0; container && depth < DEPTH_MAX && k < v->count && k < MEMBERS_MAX;
              k++) {
             bool key = for_keys || (map && v->keys != NULL && cbx_is_for_keys(v->keys[k]));
-            flags |= secrets_of(v->members[k], key, depth + 1);
+            flags |= secrets_of(js, v->members[k], key, depth + 1);
+        }
+        if (map && cbx_str_is(v->text, CBX_MAP_INSTANCE) && depth < DEPTH_MAX) {
+            flags |= secrets_of(js, cbx_stored_in_self(js, v->node), for_keys, depth + 1);
         }
         uint32_t own = v->kind == CBX_V_UNKNOWN ? (uint32_t)v->number : 0;
         own |= v->kind == CBX_V_NAME ? secrets_of_name(v->text) : 0;
@@ -35,9 +42,9 @@ static uint32_t secrets_of(const struct cbx_values *values, bool for_keys, int d
     return flags;
 }
 
-uint32_t cbx_js_secrets(const struct cbx_values *values, bool for_keys)
+uint32_t cbx_js_secrets(struct cbx_walk *js, const struct cbx_values *values, bool for_keys)
 {
-    return secrets_of(values, for_keys, 0);
+    return secrets_of(js, values, for_keys, 0);
 }
 
 /* Returns true for calls that make headers: req.setHeader(name, key),
@@ -55,7 +62,7 @@ void cbx_js_check_sent(struct cbx_walk *js, struct cbx_str name, struct cbx_node
     for (uint32_t i = 0; i < count && i < 8; i++) {
         bool given;
         const struct cbx_values *values = cbx_js_argument(js, site, i, scope, &given);
-        flags |= given ? cbx_js_secrets(values, makes_header(name)) : 0;
+        flags |= given ? cbx_js_secrets(js, values, makes_header(name)) : 0;
     }
     if (flags != 0) {
         cbx_facts_add_special(js->facts, CBX_FACT_SECRET_SENT, name, call->start, call->end);

@@ -188,6 +188,7 @@ void cbx_extract_python(struct cbx_parsed *parsed)
     cbx_py_bind_all(py);
     cbx_py_flow_all(py);
     cbx_stored_read(py, &cbx_py_stored);
+    cbx_py_flow_calls(py);
     parsed->walk = py;
     cbx_magic_resolve(py);
     struct cbx_node *end = py->syntax.nodes + py->syntax.count;

@@ -339,6 +339,10 @@ void cbx_py_flow_all(struct cbx_walk *py)
         }
     }
     py->giving = false;
+}
+
+void cbx_py_flow_calls(struct cbx_walk *py)
+{
     const struct cbx_values *before = cbx_recall_calls(py);
     py->escaped_calls = before != NULL ? before : &cbx_values_nothing;
     for (uint32_t i = 0; i < py->syntax.count; i++) {

@@ -62,9 +62,11 @@ bool cbx_py_is_only_read(struct cbx_walk *py, struct cbx_str name);
 bool cbx_py_is_only_called(struct cbx_walk *py, struct cbx_node *function);
 
 /* Pass one: cbx_py_bind_all collects every binding of every scope, cbx_py_flow_all the arguments
- * of parameters and the objects that escape. */
+ * of parameters and the objects that escape, cbx_py_flow_calls the callables that escape. Only the
+ * last one reads values, so it comes after cbx_stored_read. */
 void cbx_py_bind_all(struct cbx_walk *py);
 void cbx_py_flow_all(struct cbx_walk *py);
+void cbx_py_flow_calls(struct cbx_walk *py);
 
 /* Returns the possible values of an expression in this scope. Never NULL. */
 const struct cbx_values *cbx_py_eval(struct cbx_walk *py, struct cbx_node *node,

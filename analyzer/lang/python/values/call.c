@@ -259,6 +259,7 @@ static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_v
                                          const struct cbx_values *names)
 {
     const struct cbx_values *out = &cbx_values_nothing;
+    uint32_t held = cbx_py_flags(object) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
     for (uint32_t i = 0; i < names->count; i++) {
         bool text = names->items[i]->kind == CBX_V_TEXT;
         bool named = names->items[i]->kind == CBX_V_UNKNOWN &&
@@ -269,6 +270,9 @@ static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_v
         out = cbx_values_join(py->arena, out,
                               named ? cbx_values_marked(py->arena, CBX_UNKNOWN_MEMBER)
                                     : &cbx_values_nothing);
+        out = !text && held != 0
+                  ? cbx_values_join(py->arena, out, cbx_values_marked(py->arena, held))
+                  : out;
     }
     return cbx_values_some(out);
 }

@@ -2,6 +2,7 @@
  * Calls of functions of a Python source: what they return, for arguments that are known with these
  * as the values of the parameters. */
 #include "analyzer/lang/python/internal.h"
+#include "analyzer/lang/stored.h"
 
 /* Returns true if a run of the function may return more exact values: the arguments are known, and
  * one is a constant, a list or a name. */
@@ -83,14 +84,68 @@ static void bind_actuals(struct cbx_walk *py, const struct cbx_value *function,
     }
 }
 
+/* Returns the secrets among the arguments for the fields of a class without __init__ (dataclass,
+ * BaseModel), by the names of the fields; nothing if there are none. */
+static const struct cbx_values *fields_of(struct cbx_walk *py, const struct cbx_node *class,
+                                          struct cbx_actuals *actuals)
+{
+    enum { FIELDS_MAX = 64 };
+    struct cbx_str *keys = cbx_arena_array(py->arena, FIELDS_MAX, sizeof(*keys));
+    const struct cbx_values **members = cbx_arena_array(py->arena, FIELDS_MAX, sizeof(*members));
+    const struct cbx_node *body = cbx_child_of(class, CBX_FIELD_body);
+    uint32_t n = 0, count = 0;
+    for (const struct cbx_node *s = body != NULL ? body->first : NULL;
+         s != NULL && keys != NULL && members != NULL && n < FIELDS_MAX; s = s->next) {
+        const struct cbx_node *field = cbx_child_at(s, 0);
+        if (cbx_child_of(field, CBX_FIELD_type) == NULL) {
+            continue;
+        }
+        struct cbx_str name = cbx_walk_text(py, cbx_child_of(field, CBX_FIELD_left));
+        const char *keyword = cbx_arena_copy(py->arena, name).p;
+        const struct cbx_values *value = cbx_actual_find(actuals, n, keyword) != NULL
+                                             ? cbx_actual_values(py, actuals, n, keyword)
+                                             : &cbx_values_nothing;
+        uint32_t flags = cbx_py_flags(value) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
+        n++;
+        if (flags != 0) {
+            keys[count] = name;
+            members[count++] = cbx_values_marked(py->arena, flags);
+        }
+    }
+    struct cbx_value map = { .kind = CBX_V_MAP,
+                             .text = CBX_STR(CBX_MAP_INSTANCE),
+                             .number = 1,
+                             .keys = keys,
+                             .members = members,
+                             .count = count };
+    return count > 0 ? cbx_values_one(py->arena, &map) : &cbx_values_nothing;
+}
+
+/* Returns the attributes with secrets that a class gives a new object; nothing if there are none. */
+static const struct cbx_values *make_instance(struct cbx_walk *py, struct cbx_node *class,
+                                              struct cbx_actuals *actuals)
+{
+    if (py->stored.lang == NULL) {
+        return &cbx_values_nothing;
+    }
+    struct cbx_str init = CBX_STR("__init__");
+    bool own = class->inner != NULL && cbx_scope_chain(py, class->inner, init) != NULL;
+    const struct cbx_values *fields =
+        own || actuals->count == 0 ? &cbx_values_nothing : fields_of(py, class, actuals);
+    return cbx_values_join(py->arena, fields, cbx_stored_instance(py, class));
+}
+
 const struct cbx_values *cbx_py_call_function(struct cbx_walk *py, const struct cbx_value *function,
                                               struct cbx_actuals *actuals)
 {
     struct cbx_scope *natural = function->scope;
     bool method =
         natural != NULL && natural->parent != NULL && natural->parent->kind == CBX_SCOPE_CLASS;
-    if (natural == NULL || natural->returns == NULL ||
-        cbx_py_kind(function->node) == PY_class_definition) {
+    if (cbx_py_kind(function->node) == PY_class_definition) {
+        return cbx_values_join(py->arena, make_instance(py, function->node, actuals),
+                               &cbx_values_unknown);
+    }
+    if (natural == NULL || natural->returns == NULL) {
         return &cbx_values_unknown;
     }
     struct cbx_scope *run =

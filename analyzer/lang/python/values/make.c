@@ -201,6 +201,19 @@ static const struct cbx_values *make_dict(struct cbx_walk *py, struct cbx_actual
     return cbx_values_one(py->arena, &map);
 }
 
+/* Returns the object of types.SimpleNamespace(a=1). */
+static const struct cbx_values *make_object(struct cbx_walk *py, struct cbx_actuals *actuals)
+{
+    const struct cbx_value *map = cbx_values_container(make_dict(py, actuals), CBX_V_MAP);
+    if (map == NULL) {
+        return &cbx_values_unknown;
+    }
+    struct cbx_value object = *map;
+    object.text = CBX_STR(CBX_MAP_OBJECT);
+    object.number = 1; /* the text may set others */
+    return cbx_values_one(py->arena, &object);
+}
+
 static const struct cbx_values *get_item(struct cbx_walk *py, struct cbx_actuals *actuals,
                                          struct cbx_scope *scope)
 {
@@ -377,6 +390,8 @@ static const struct cbx_values *make_of_members(struct cbx_walk *py, enum cbx_py
         return make_range(py, actuals);
     case PY_CALL_DICT:
         return make_dict(py, actuals);
+    case PY_CALL_ATTRIBUTES:
+        return make_object(py, actuals);
     case PY_CALL_DICT_VALUES:
         return map_values(py, first);
     case PY_CALL_DICT_ITEMS:

@@ -11,12 +11,18 @@ enum {
             CBX_UNKNOWN_PICKED
 };
 
+/* Returns true for an object of a class of the text: its text has none of its attributes. */
+static bool is_instance(const struct cbx_value *v)
+{
+    return v->kind == CBX_V_MAP && cbx_str_is(v->text, CBX_MAP_INSTANCE);
+}
+
 static uint32_t flags_of(const struct cbx_values *values, int depth)
 {
     uint32_t flags = cbx_values_flags(values);
     for (uint32_t i = 0; i < values->count; i++) {
         const struct cbx_value *v = values->items[i];
-        bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
+        bool container = v->kind == CBX_V_LIST || (v->kind == CBX_V_MAP && !is_instance(v));
         uint32_t held = v->kind == CBX_V_NAME ? cbx_py_gives(v->text) : 0;
         flags |= (held & CBX_PY_HOLDS) != 0 ? held : 0;
         for (uint32_t k = 0; container && depth < MARK_DEPTH_MAX && k < v->count; k++) {
@@ -52,6 +58,10 @@ const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
         carried |= cbx_py_flags(a->values) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
     }
     carried |= (gives & CBX_PY_CARRIES) != 0 ? cbx_py_unknown_secrets(actuals) : 0;
+    if (values->count == 1 &&
+        values->items[0]->kind == CBX_V_MAP) { /* dict(a=x): the members have them */
+        carried &= ~cbx_py_flags(values);
+    }
     flags |= carried;
     struct cbx_actual *first = actuals->count > 0 ? &actuals->items[0] : NULL;
     uint32_t stored = 0;
@@ -95,7 +105,8 @@ static uint32_t sent_flags(const struct cbx_values *values, bool for_keys, int d
     uint32_t flags = 0;
     for (uint32_t i = 0; i < values->count; i++) {
         const struct cbx_value *v = values->items[i];
-        bool map = v->kind == CBX_V_MAP, container = map || v->kind == CBX_V_LIST;
+        bool map = v->kind == CBX_V_MAP && !is_instance(v);
+        bool container = map || v->kind == CBX_V_LIST;
         for (uint32_t k = 0; container && depth < MARK_DEPTH_MAX && k < v->count; k++) {
             bool key = for_keys || (map && v->keys != NULL && cbx_is_for_keys(v->keys[k]));
             flags |= k < MARK_MEMBERS_MAX ? sent_flags(v->members[k], key, depth + 1) : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Reads in Python: attributes, items, slices. */
 #include "analyzer/lang/python/internal.h"
+#include "analyzer/lang/stored.h"
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
@@ -145,6 +146,37 @@ static struct cbx_str own_name(struct cbx_walk *py, const struct cbx_value *v)
     return named && !set ? cbx_py_name(py, v->node) : CBX_STR("");
 }
 
+/* Returns an attribute of an object with known attributes, or a method that returns them. */
+static const struct cbx_values *read_object(struct cbx_walk *py, const struct cbx_value *v,
+                                            struct cbx_str attribute)
+{
+    char name[32];
+    int len = snprintf(name, sizeof(name), "object.%.*s", CBX_STR_ARG(attribute));
+    struct cbx_str method = { .p = name, .len = (size_t)len };
+    return method.len < sizeof(name) && cbx_py_call_meaning(method) != PY_CALL_NONE
+               ? bind_method(py, CBX_STR("object"), v, attribute)
+               : cbx_value_member(py->arena, v, attribute);
+}
+
+/* Returns the attributes of objects, and of classes of the text, as mappings: o.__dict__. */
+static const struct cbx_values *attributes_of(struct cbx_walk *py, const struct cbx_values *object)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    for (uint32_t i = 0; i < object->count; i++) {
+        struct cbx_value v = *object->items[i];
+        bool made = v.node != NULL && (v.kind == CBX_V_FUNCTION || v.kind == CBX_V_MAP);
+        const struct cbx_values *one = made ? cbx_stored_in_self(py, v.node) : &cbx_values_nothing;
+        if (v.kind == CBX_V_MAP && v.text.len > 0 && v.node == NULL) {
+            v.text = CBX_STR("");
+            one = cbx_values_one(py->arena, &v);
+        } else if (one->count > 0) {
+            one = attributes_of(py, one);
+        }
+        out = cbx_values_join(py->arena, out, one);
+    }
+    return out;
+}
+
 static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_value *v,
                                          struct cbx_str attribute, bool *opaque)
 {
@@ -186,7 +218,8 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
         return bind_method(py, CBX_STR("list"), v, attribute);
     case CBX_V_MAP:
         *opaque = true;
-        return bind_method(py, CBX_STR("dict"), v, attribute);
+        return v->text.len > 0 ? read_object(py, v, attribute)
+                               : bind_method(py, CBX_STR("dict"), v, attribute);
     case CBX_V_PARTIAL: /* x.tk.eval: an attribute of an attribute of x */
         *opaque = true;
         return v->count == 2 && v->members[1]->items[0]->number == CBX_NAME_OBJECT &&
@@ -208,6 +241,9 @@ const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_value
     if (cbx_str_is(attribute, "__call__") || cbx_str_is(attribute, "__wrapped__") ||
         cbx_str_is(attribute, "func")) {
         out = object; /* f.__call__ is f */
+    }
+    if (cbx_str_is(attribute, "__dict__")) {
+        out = attributes_of(py, object);
     }
     for (uint32_t i = 0; i < object->count; i++) {
         out = cbx_values_join(py->arena, out, read_one(py, object->items[i], attribute, &opaque));

