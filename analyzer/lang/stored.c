@@ -31,6 +31,7 @@ static const struct cbx_stored_row rows[] = {
 #define CBX_LOG_TO(name, to)                    ROW(LOG_TO, "", name, 0, to)
 #define CBX_PLACE(name)                         ROW(PLACE, "", name, 0, 0)
 #define CBX_WRAPS(name)                         ROW(WRAPS, "", name, 0, 0)
+#define CBX_MEMBERS(name)                       ROW(MEMBERS, "", name, 0, 0)
 #define CBX_FED(name)                           ROW(FED, "", name, 0, 0)
 #define CBX_DIGESTS(name)                       ROW(DIGESTS, "", name, 0, 0)
 #define CBX_VIEW(name)                          ROW(VIEW, "", name, 0, 0)
@@ -56,6 +57,7 @@ static const struct cbx_stored_row rows[] = {
 #undef CBX_LOG_TO
 #undef CBX_PLACE
 #undef CBX_WRAPS
+#undef CBX_MEMBERS
 #undef CBX_FED
 #undef CBX_DIGESTS
 #undef CBX_VIEW
@@ -159,44 +161,64 @@ static const struct cbx_values *keyed(struct cbx_walk *walk, struct cbx_str key,
     return cbx_values_one(walk->arena, &map);
 }
 
-/* Adds the members of the mappings among the values under their keys. Returns the flags of the
- * other values. */
-static uint32_t add_members(struct cbx_walk *walk, const struct cbx_values *values,
-                            struct cbx_str text, struct cbx_union *out)
+/* Returns what is secret of the values, under the keys that it has; nothing if nothing is.
+ * `attributes`: the keys become attributes. */
+static const struct cbx_values *secret_part(struct cbx_walk *walk, const struct cbx_values *values,
+                                            bool attributes, int depth)
 {
-    uint32_t flags = 0;
+    enum { DEPTH_MAX = 3 };
+    struct cbx_union out = { .values = &cbx_values_nothing };
     for (uint32_t i = 0; i < values->count; i++) {
         const struct cbx_value *v = values->items[i];
-        bool map = v->kind == CBX_V_MAP && v->keys != NULL;
-        if (!map) {
-            flags |= walk->stored.lang->secrets(walk, cbx_values_one(walk->arena, v));
-        }
-        for (uint32_t k = 0; map && k < v->count && k < MEMBERS_MAX; k++) {
-            uint32_t one = walk->stored.lang->secrets(walk, v->members[k]);
-            if (one != 0) {
-                cbx_union_add(walk->arena, out,
-                              keyed(walk, v->keys[k], text, cbx_values_marked(walk->arena, one)));
+        uint32_t flags = walk->stored.lang->secrets(walk, cbx_values_one(walk->arena, v));
+        bool map = v->kind == CBX_V_MAP && v->keys != NULL && depth < DEPTH_MAX;
+        struct cbx_str text = attributes ? CBX_STR(CBX_MAP_OBJECT) : v->text;
+        for (uint32_t k = 0; map && flags != 0 && k < v->count && k < MEMBERS_MAX; k++) {
+            const struct cbx_values *one = secret_part(walk, v->members[k], false, depth + 1);
+            if (one->count > 0) {
+                cbx_union_add(walk->arena, &out, keyed(walk, v->keys[k], text, one));
             }
         }
+        if (!map && flags != 0) {
+            cbx_union_add(walk->arena, &out, cbx_values_marked(walk->arena, flags));
+        }
     }
-    return flags;
+    return out.values;
+}
+
+/* Returns what a note stores; nothing if it is no secret. What is stored anywhere in an object is
+ * a part of each of its members, so it has no keys of its own. */
+static const struct cbx_values *stored_by(struct cbx_walk *walk, const struct cbx_stored_note *note,
+                                          struct cbx_scope *run)
+{
+    bool at_key = note->kind == CBX_NOTE_VALUE && note->key.len > 0;
+    if (at_key || note->kind == CBX_NOTE_MEMBERS) {
+        bool attributes = note->kind == CBX_NOTE_MEMBERS && note->attribute;
+        return secret_part(walk, value_of(walk, note->value, run), attributes, 0);
+    }
+    uint32_t flags = flags_of(walk, note, run);
+    return flags != 0 ? cbx_values_marked(walk->arena, flags) : &cbx_values_nothing;
 }
 
 /* Adds what a note stores. `instance`: the notes are those of a class. */
 static void add_note(struct cbx_walk *walk, const struct cbx_stored_note *note,
                      struct cbx_scope *run, bool instance, struct cbx_union *out)
 {
-    struct cbx_str text = instance          ? CBX_STR(CBX_MAP_INSTANCE)
-                          : note->attribute ? CBX_STR(CBX_MAP_OBJECT)
-                                            : CBX_STR("");
-    uint32_t flags = note->kind == CBX_NOTE_MEMBERS
-                         ? add_members(walk, value_of(walk, note->value, run), text, out)
-                         : flags_of(walk, note, run);
-    if (flags != 0) {
-        const struct cbx_values *marked = cbx_values_marked(walk->arena, flags);
-        bool whole = note->key.len == 0 && !instance;
-        cbx_union_add(walk->arena, out, whole ? marked : keyed(walk, note->key, text, marked));
+    const struct cbx_values *one = stored_by(walk, note, run);
+    struct cbx_str object = CBX_STR(CBX_MAP_OBJECT), none = CBX_STR("");
+    struct cbx_str text = note->attribute ? object : none;
+    if (one->count == 0) {
+        return;
     }
+    if (note->inner.len > 0) {
+        one = keyed(walk, note->inner, note->inner_attribute ? object : none, one);
+    }
+    if (instance) {
+        one = keyed(walk, note->key, CBX_STR(CBX_MAP_INSTANCE), one);
+    } else if (note->key.len > 0) {
+        one = keyed(walk, note->key, text, one);
+    }
+    cbx_union_add(walk->arena, out, note->each ? cbx_values_each(walk->arena, one) : one);
 }
 
 static const struct cbx_values *read_notes(struct cbx_walk *walk, const void *owner,

@@ -24,6 +24,7 @@ enum cbx_stored_rows {
     CBX_ROW_LOG_TO,
     CBX_ROW_PLACE,
     CBX_ROW_WRAPS,
+    CBX_ROW_MEMBERS,
     CBX_ROW_FED,
     CBX_ROW_DIGESTS,
     CBX_ROW_VIEW,
@@ -59,9 +60,12 @@ enum cbx_stored_kind { CBX_NOTE_VALUE, CBX_NOTE_MEMBERS, CBX_NOTE_FILE, CBX_NOTE
 struct cbx_stored_note {
     enum cbx_stored_kind kind;
     bool logged;              /* it is in the log */
+    bool each;                /* `key` is that of any member of the object */
     const void *owner;        /* the scope that binds `name`; NULL: an attribute */
     bool attribute;           /* `key` is the name of an attribute, not of an item */
+    bool inner_attribute;     /* the same for `inner` */
     struct cbx_str name, key; /* "" as key: anywhere in the object */
+    struct cbx_str inner;     /* the key in the member at `key`; "": anywhere in it */
     struct cbx_node *path;    /* of a file */
     struct cbx_node *value;
     struct cbx_stored_note *next;
@@ -75,9 +79,11 @@ const void *cbx_stored_log(void);
 struct cbx_store {
     enum cbx_stored_kind kind;
     bool attribute; /* `key` is an attribute */
-    bool through;   /* in the object at `key`, which has its own names */
-    int behind;     /* number of objects that were followed */
-    struct cbx_str key;
+    bool inner_attribute;
+    bool each;    /* `key` is that of any member of the object */
+    bool through; /* in the object at `key`, which has its own names */
+    int behind;   /* number of objects that were followed */
+    struct cbx_str key, inner;
     struct cbx_node *value;
 };
 
@@ -95,6 +101,10 @@ void cbx_store_in_file(struct cbx_walk *walk, struct cbx_node *path, const struc
 
 /* Notes a store in the files that a variable is opened with. Returns false if there are none. */
 bool cbx_store_in_opened(struct cbx_walk *walk, const struct cbx_node *node, struct cbx_str name,
+                         const struct cbx_store *s);
+
+/* Notes a store by the call of a parameter: new Promise((resolve) => resolve(value)). */
+void cbx_store_in_called(struct cbx_walk *walk, const struct cbx_node *node, struct cbx_str name,
                          const struct cbx_store *s);
 
 /* Notes that a value is logged. */

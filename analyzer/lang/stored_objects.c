@@ -24,6 +24,9 @@ static struct cbx_stored_note *add(struct cbx_walk *walk, const struct cbx_store
     if (note != NULL) {
         *note = (struct cbx_stored_note){ .kind = s->kind,
                                           .attribute = s->attribute,
+                                          .each = s->each,
+                                          .inner = s->inner,
+                                          .inner_attribute = s->inner_attribute,
                                           .key = s->key,
                                           .value = s->value,
                                           .before = walk->stored.last };
@@ -206,12 +209,15 @@ static void store_in_result(struct cbx_walk *walk, struct cbx_node *call,
         cbx_store_in(walk, cbx_stored_argument(walk, first, 0), s);
         return;
     }
-    s.key = match.rows[CBX_ROW_OPENS] != NULL || match.rows[CBX_ROW_WRAPS] != NULL ? CBX_STR("")
-                                                                                   : s.key;
+    bool members = s.each && match.rows[CBX_ROW_MEMBERS] != NULL;
+    if (!members && (match.rows[CBX_ROW_OPENS] != NULL || match.rows[CBX_ROW_WRAPS] != NULL)) {
+        s.key = s.inner = CBX_STR("");
+        s.each = false;
+    }
     if (match.rows[CBX_ROW_OPENS] != NULL) {
         cbx_store_in_file(walk, cbx_stored_argument(walk, first, 0), &s);
     }
-    if (match.rows[CBX_ROW_WRAPS] == NULL) {
+    if (match.rows[CBX_ROW_WRAPS] == NULL && !members) {
         note_made(walk, call, &s);
         store_in_returns(walk, &callee, call, &s);
         return;
@@ -247,7 +253,7 @@ static void store_in_children(struct cbx_walk *walk, struct cbx_node *literal, s
     }
 }
 
-/* Stores in a part of an object: in x of `x, y = made` and of `for x in made`. */
+/* Stores in a part of an object: in x of `x, y = made`. */
 static void store_in_part(struct cbx_walk *walk, struct cbx_node *made, struct cbx_str path,
                           struct cbx_store s)
 {
@@ -258,9 +264,25 @@ static void store_in_part(struct cbx_walk *walk, struct cbx_node *made, struct c
         return;
     }
     s.key = key;
+    s.inner = CBX_STR("");
     s.kind = s.kind == CBX_NOTE_MEMBERS ? CBX_NOTE_VALUE : s.kind;
     s.attribute = false;
     cbx_store_behind(walk, made, s);
+}
+
+/* Stores in what a binding gives a name: in a member for `for x in made`. */
+static void store_in_bound(struct cbx_walk *walk, const struct cbx_binding *b, struct cbx_store s)
+{
+    if (b->each) {
+        s.key = s.each ? CBX_STR("") : s.key;
+        s.inner = s.each ? CBX_STR("") : s.inner;
+        s.each = true;
+        cbx_store_behind(walk, b->node, s);
+    } else if (b->path.len > 0) {
+        store_in_part(walk, b->node, b->path, s);
+    } else {
+        cbx_store_behind(walk, b->node, s);
+    }
 }
 
 /* Stores in the object that an expression gives a name. */
@@ -283,10 +305,17 @@ void cbx_store_behind(struct cbx_walk *walk, struct cbx_node *made, struct cbx_s
         }
         return;
     case CBX_SHAPE_PARTS:
+        if (s.each) {
+            s.each = false;
+            store_in_children(walk, made, CBX_STR(""), s);
+            return;
+        }
         note_made(walk, made, &s);
         if (s.through) {
             struct cbx_str key = s.key;
-            s.key = CBX_STR("");
+            s.key = s.inner;
+            s.attribute = s.inner_attribute;
+            s.inner = CBX_STR("");
             s.through = false;
             store_in_children(walk, made, key, s);
         }
@@ -336,11 +365,7 @@ static void store_in_name(struct cbx_walk *walk, const struct cbx_node *node, st
             continue;
         }
         count++;
-        if (whole_value(b) != NULL) {
-            cbx_store_behind(walk, b->node, s);
-        } else {
-            store_in_part(walk, b->node, b->path, s);
-        }
+        store_in_bound(walk, b, s);
     }
 }
 
@@ -409,6 +434,10 @@ static bool leave_part(struct cbx_walk *walk, const struct cbx_shape *part, stru
         note_name(walk, NULL, part->name, s);
         store_in_assigned(walk, part, *s);
     }
+    bool one = !s->through && !s->each && !view; /* deeper keys are not kept */
+    s->inner = one ? s->key : CBX_STR("");
+    s->inner_attribute = one && s->attribute;
+    s->each = false;
     s->key = view ? CBX_STR("") : part->name;
     s->kind = s->kind == CBX_NOTE_MEMBERS ? CBX_NOTE_VALUE : s->kind;
     s->attribute = part->kind == CBX_SHAPE_MEMBER && !view;
@@ -471,4 +500,14 @@ bool cbx_store_in_opened(struct cbx_walk *walk, const struct cbx_node *node, str
         }
     }
     return opened;
+}
+
+void cbx_store_in_called(struct cbx_walk *walk, const struct cbx_node *node, struct cbx_str name,
+                         const struct cbx_store *s)
+{
+    const struct cbx_scope *scope = scope_of(walk, node, name);
+    const struct cbx_binding *b = scope != NULL ? cbx_scope_chain(walk, scope, name) : NULL;
+    if (b != NULL && b->given && scope->kind == CBX_SCOPE_FUNCTION) {
+        store_in_fed(walk, scope->node, s);
+    }
 }

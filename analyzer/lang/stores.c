@@ -242,6 +242,10 @@ static void read_call(struct cbx_walk *walk, const struct cbx_shape *shape)
     if (!named || call.first == NULL) {
         return;
     }
+    if (call.callee.kind == CBX_SHAPE_NAME) {
+        struct cbx_store s = { .value = cbx_stored_argument(walk, call.first, 0) };
+        cbx_store_in_called(walk, shape->object, call.callee.name, &s);
+    }
     resolve(walk, &call);
     cbx_stored_match_callee(walk, &call.callee, &call.match);
     read_function(walk, &call);

@@ -192,6 +192,13 @@ static uint32_t secrets_at(struct cbx_walk *js, const struct cbx_values *object,
     return flags;
 }
 
+/* Returns true for a callable of the library that the evaluator follows: Object.values. */
+static bool has_meaning(const struct cbx_js_call_site *site)
+{
+    const struct cbx_value *v = site->targets->count == 1 ? site->targets->items[0] : NULL;
+    return v != NULL && v->kind == CBX_V_NAME && cbx_js_call_meaning(v->text) != JS_CALL_NONE;
+}
+
 /* Returns the flags that the result of a method has from the object and the arguments:
  * 'a'.concat(x), map.get('k'). */
 static uint32_t kept_by_method(struct cbx_walk *js, const struct cbx_node *callee,
@@ -202,7 +209,8 @@ static uint32_t kept_by_method(struct cbx_walk *js, const struct cbx_node *calle
                                 ? cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property))
                                 : CBX_STR("");
     bool get = cbx_str_is(method, "get"), given;
-    if (js->stored.lang == NULL || site->skip > 0 || !(get || cbx_js_keeps(method))) {
+    if (js->stored.lang == NULL || site->skip > 0 || !(get || cbx_js_keeps(method)) ||
+        has_meaning(site)) {
         return 0;
     }
     const struct cbx_values *object =

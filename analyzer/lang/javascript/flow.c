@@ -85,6 +85,29 @@ static void call_chain(struct cbx_walk *js, struct cbx_binding *chain, struct cb
     }
 }
 
+/* Returns the bindings of a name in the scopes around a place; NULL if there are none. */
+static struct cbx_binding *chain_around(struct cbx_walk *js, struct cbx_scope *where,
+                                        struct cbx_str name)
+{
+    struct cbx_binding *chain = NULL;
+    for (struct cbx_scope *s = where; s != NULL && chain == NULL; s = s->parent) {
+        chain = cbx_scope_chain(js, s, name);
+    }
+    return chain;
+}
+
+/* Binds the parameters of the functions whose names other calls give a parameter: f of run(f). */
+static void call_given(struct cbx_walk *js, struct cbx_binding *chain, const struct given *given)
+{
+    int count = 0;
+    for (struct cbx_binding *b = chain; b != NULL && count < 16; b = b->next, count++) {
+        if (b->given && b->kind == CBX_BIND_EXPR && cbx_js_kind(b->node) == JS_identifier) {
+            struct cbx_str name = cbx_js_name(js, b->node);
+            call_chain(js, chain_around(js, b->where, name), name, given);
+        }
+    }
+}
+
 /* Handles [a].map(x => ...), promise.then(x => ...): the arguments of the function are members
  * of the object, or the object itself; for reduce its last result or the initial value, and a
  * member. */
@@ -151,6 +174,54 @@ static void give_object(struct cbx_walk *js, struct cbx_node *callee, struct cbx
     }
 }
 
+/* Calls that are read after all others, because other calls bind what they call: f(x) of a parameter
+ * f, o.emit('name', x); and the functions that wait for events: o.on('name', f). */
+enum { LATER_MAX = 256, LISTENERS_MAX = 64 };
+struct later {
+    struct cbx_node *calls[LATER_MAX];
+    struct cbx_node *listeners[LISTENERS_MAX]; /* arguments of o.on(...) */
+    uint32_t call_count, listener_count;
+};
+
+/* Returns true for a call of a parameter. */
+static bool calls_parameter(struct cbx_walk *js, const struct cbx_node *callee)
+{
+    const struct cbx_binding *chain =
+        cbx_js_kind(callee) == JS_identifier
+            ? chain_around(js, cbx_scope_around(js, callee), cbx_js_name(js, callee))
+            : NULL;
+    return chain != NULL && chain->given;
+}
+
+/* Returns the name of the event of o.on('name', f) and o.emit('name', x); "" for another call. */
+static struct cbx_str event_of(struct cbx_walk *js, const struct cbx_node *list)
+{
+    struct cbx_node *name = cbx_child_at(list, 0);
+    struct cbx_node *text = cbx_js_kind(name) == JS_string ? cbx_child_at(name, 0) : NULL;
+    return cbx_walk_text(js, text);
+}
+
+/* Notes a call that is read later. Returns true if it was. */
+static bool put_off(struct cbx_walk *js, struct cbx_node *call, struct later *later)
+{
+    static const char *const waits[] = { "on", "once", "addListener", "prependListener" };
+    struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function),
+                    *list = cbx_child_of(call, CBX_FIELD_arguments);
+    struct cbx_str method = cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property));
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+        if (cbx_str_is(method, waits[i]) && later->listener_count < LISTENERS_MAX) {
+            later->listeners[later->listener_count++] = list;
+        }
+    }
+    bool emits = cbx_str_is(method, "emit") && event_of(js, list).len > 0;
+    if (callee == NULL || later->call_count == LATER_MAX ||
+        !(emits || calls_parameter(js, callee))) {
+        return false;
+    }
+    later->calls[later->call_count++] = call;
+    return true;
+}
+
 /* Handles a call of functions of this source, found by name only. */
 static void give_callee(struct cbx_walk *js, struct cbx_node *callee, const struct given *given)
 {
@@ -165,11 +236,9 @@ static void give_callee(struct cbx_walk *js, struct cbx_node *callee, const stru
         give_object(js, callee, name, given->where);
     } else if (cbx_js_kind(callee) == JS_identifier) {
         struct cbx_str name = cbx_js_name(js, callee);
-        struct cbx_binding *chain = NULL;
-        for (struct cbx_scope *s = given->where; s != NULL && chain == NULL; s = s->parent) {
-            chain = cbx_scope_chain(js, s, name);
-        }
+        struct cbx_binding *chain = chain_around(js, given->where, name);
         call_chain(js, chain, name, given);
+        call_given(js, chain, given);
     }
 }
 
@@ -197,6 +266,21 @@ static struct cbx_node *called_through(struct cbx_walk *js, struct cbx_node *cal
     return reflect ? first : object;
 }
 
+/* Handles setTimeout(f, ms, x): f is called with x. */
+static void give_timer(struct cbx_walk *js, const struct cbx_node *callee,
+                       const struct given *given)
+{
+    struct cbx_str name = cbx_js_name(js, callee);
+    bool waits = cbx_str_is(name, "setTimeout") || cbx_str_is(name, "setInterval");
+    struct given later = *given;
+    later.skip = waits ? 2 : 1;
+    if (cbx_js_kind(callee) == JS_identifier && (waits || cbx_str_is(name, "setImmediate")) &&
+        cbx_js_is_function(cbx_js_kind(given->list->first)) &&
+        cbx_child_at(given->list, later.skip) != NULL) {
+        give_parameters(js, given->list->first, &later);
+    }
+}
+
 static void give_call(struct cbx_walk *js, struct cbx_node *call)
 {
     bool is_new = cbx_js_kind(call) == JS_new_expression;
@@ -216,6 +300,7 @@ static void give_call(struct cbx_walk *js, struct cbx_node *call)
         return;
     }
     give_callee(js, callee, &given);
+    give_timer(js, callee, &given);
     if (cbx_js_kind(callee) != JS_member_expression || given.list->first == NULL) {
         return;
     }
@@ -225,6 +310,34 @@ static void give_call(struct cbx_walk *js, struct cbx_node *call)
     struct cbx_node *inner = called_through(js, callee, &given);
     if (inner != NULL) {
         give_callee(js, inner, &given);
+    }
+}
+
+/* Gives the arguments of o.emit('name', x) to the functions that wait for the event. */
+static void give_event(struct cbx_walk *js, struct cbx_node *call, const struct later *later)
+{
+    struct given given = { .list = cbx_child_of(call, CBX_FIELD_arguments),
+                           .skip = 1,
+                           .where = cbx_scope_around(js, call) };
+    struct cbx_str event = event_of(js, given.list);
+    for (uint32_t i = 0; event.len > 0 && i < later->listener_count; i++) {
+        struct cbx_node *function = cbx_child_at(later->listeners[i], 1);
+        if (cbx_js_is_function(cbx_js_kind(function)) &&
+            cbx_str_equal(event, event_of(js, later->listeners[i]))) {
+            give_parameters(js, function, &given);
+        }
+    }
+}
+
+static void give_later(struct cbx_walk *js, const struct later *later)
+{
+    for (uint32_t i = 0; i < later->call_count; i++) {
+        struct cbx_node *callee = cbx_child_of(later->calls[i], CBX_FIELD_function);
+        if (cbx_js_kind(callee) == JS_identifier) {
+            give_call(js, later->calls[i]);
+        } else {
+            give_event(js, later->calls[i], later);
+        }
     }
 }
 
@@ -394,10 +507,13 @@ void cbx_js_flow_all(struct cbx_walk *js)
     js->escaped_calls = cbx_recall_calls(js);
     js->giving = true;
     struct cbx_node *nodes = js->syntax.nodes;
+    struct later later = { .call_count = 0 };
     for (uint32_t i = 0; i < js->syntax.count; i++) {
         enum cbx_js_kind kind = cbx_js_kind(&nodes[i]);
         if (kind == JS_call_expression || kind == JS_new_expression) {
-            give_call(js, &nodes[i]);
+            if (!put_off(js, &nodes[i], &later)) {
+                give_call(js, &nodes[i]);
+            }
             js->giving = false; /* a getter counts as an assignment at this place */
             js->at = nodes[i].start;
             give_getter(js, &nodes[i]);
@@ -411,5 +527,6 @@ void cbx_js_flow_all(struct cbx_walk *js)
             let_member_escape(js, &nodes[i]);
         }
     }
+    give_later(js, &later);
     js->giving = false;
 }

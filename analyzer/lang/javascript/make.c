@@ -223,10 +223,18 @@ static const struct cbx_values *secrets_in(struct cbx_walk *js, const struct cbx
     return flags != 0 ? cbx_values_marked(js->arena, flags) : &cbx_values_nothing;
 }
 
+/* Returns any member; of objects whose members are not known as secret as the object. */
 static const struct cbx_values *members_of(struct cbx_walk *js, const struct cbx_values *object)
 {
-    return cbx_values_join(js->arena, cbx_values_members(js->arena, object),
-                           secrets_in(js, object));
+    const struct cbx_values *out = cbx_values_members(js->arena, object);
+    for (uint32_t i = 0; i < object->count; i++) {
+        const struct cbx_value *v = object->items[i];
+        bool known = v->kind == CBX_V_LIST || (v->kind == CBX_V_MAP && v->keys != NULL);
+        if (!known) {
+            out = cbx_values_join(js->arena, out, secrets_in(js, cbx_values_one(js->arena, v)));
+        }
+    }
+    return out;
 }
 
 static const struct cbx_values *named_object(struct cbx_walk *js, struct cbx_str name)

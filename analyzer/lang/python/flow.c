@@ -107,6 +107,52 @@ static void call_chain(struct cbx_walk *py, struct cbx_binding *chain, struct cb
     }
 }
 
+/* Returns the bindings of a name in the scopes around a place; NULL if there are none. */
+static struct cbx_binding *chain_around(struct cbx_walk *py, struct cbx_scope *where,
+                                        struct cbx_str name)
+{
+    struct cbx_binding *chain = NULL;
+    for (struct cbx_scope *s = where; s != NULL && chain == NULL; s = s->parent) {
+        chain = cbx_scope_chain(py, s, name);
+    }
+    return chain;
+}
+
+/* Binds the parameters of the functions whose names other calls give a parameter: f of run(f). */
+static void call_given(struct cbx_walk *py, struct cbx_binding *chain, struct cbx_node *list,
+                       struct cbx_scope *where)
+{
+    int count = 0;
+    for (struct cbx_binding *b = chain; b != NULL && count < 16; b = b->next, count++) {
+        if (!b->given || cbx_py_kind(b->node) != PY_identifier || b->kind != CBX_BIND_EXPR) {
+            continue;
+        }
+        struct cbx_str name = cbx_py_text(py, b->node);
+        struct cbx_binding *functions = chain_around(py, b->where, name);
+        if (functions != NULL && functions->kind == CBX_BIND_FUNCTION) {
+            call_chain(py, functions, name, list, where, false);
+        }
+    }
+}
+
+/* Handles Thread(target=f, args=(a, b)). */
+static void give_target(struct cbx_walk *py, struct cbx_node *list, struct cbx_scope *where)
+{
+    struct cbx_node *target = NULL, *arguments = NULL;
+    for (struct cbx_node *a = list->first; a != NULL; a = a->next) {
+        struct cbx_str keyword =
+            cbx_py_kind(a) == PY_keyword_argument ? cbx_py_name(py, a) : CBX_STR("");
+        struct cbx_node *value = cbx_child_of(a, CBX_FIELD_value);
+        target = cbx_str_is(keyword, "target") ? value : target;
+        arguments = cbx_str_is(keyword, "args") ? value : arguments;
+    }
+    bool tuple = cbx_py_kind(arguments) == PY_tuple || cbx_py_kind(arguments) == PY_list;
+    if (tuple && cbx_py_kind(target) == PY_identifier) {
+        struct cbx_str name = cbx_py_text(py, target);
+        call_chain(py, chain_around(py, where, name), name, arguments, where, false);
+    }
+}
+
 /* Handles map(f, xs), filter(f, xs): the first parameter may be any member of xs. */
 static void give_members(struct cbx_walk *py, struct cbx_node *list, struct cbx_scope *where)
 {
@@ -147,12 +193,11 @@ static void give_call(struct cbx_walk *py, struct cbx_node *call)
         if (cbx_str_is(name, "map") || cbx_str_is(name, "filter")) {
             give_members(py, list, where);
         }
-        struct cbx_binding *chain = NULL;
-        for (struct cbx_scope *s = where; s != NULL && chain == NULL; s = s->parent) {
-            chain = cbx_scope_chain(py, s, name);
-        }
+        struct cbx_binding *chain = chain_around(py, where, name);
         call_chain(py, chain, name, list, where, false);
+        call_given(py, chain, list, where);
     }
+    give_target(py, list, where);
 }
 
 /* Handles @f before g: f is called with g. */
@@ -314,15 +359,31 @@ static bool is_import_of_main(struct cbx_walk *py, const struct cbx_node *node)
     return cbx_py_kind(node) == PY_dotted_name && cbx_str_is(cbx_walk_text(py, node), "__main__");
 }
 
+/* Returns true for f(x) of a parameter f: other calls bind it. */
+static bool calls_parameter(struct cbx_walk *py, const struct cbx_node *call)
+{
+    struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
+    const struct cbx_binding *chain =
+        cbx_py_kind(callee) == PY_identifier
+            ? chain_around(py, cbx_scope_around(py, call), cbx_py_text(py, callee))
+            : NULL;
+    return chain != NULL && chain->given;
+}
+
 void cbx_py_flow_all(struct cbx_walk *py)
 {
+    enum { LATER_MAX = 256 };
+    struct cbx_node *later[LATER_MAX];
+    uint32_t later_count = 0;
     py->giving = true;
     for (uint32_t i = 0; i < py->syntax.count; i++) {
         struct cbx_node *node = &py->syntax.nodes[i];
         if (is_import_of_main(py, node)) {
             py->namespaces = true; /* the attributes of __main__ are the names of this text */
         }
-        if (node->kind == PY_call) {
+        if (node->kind == PY_call && later_count < LATER_MAX && calls_parameter(py, node)) {
+            later[later_count++] = node;
+        } else if (node->kind == PY_call) {
             give_call(py, node);
         } else if (node->kind == PY_decorated_definition) {
             give_decorated(py, node);
@@ -337,6 +398,9 @@ void cbx_py_flow_all(struct cbx_walk *py)
                 cbx_walk_escape(py, py->import_items[k], cbx_py_is_powerful(py->import_items[k]));
             }
         }
+    }
+    for (uint32_t i = 0; i < later_count; i++) {
+        give_call(py, later[i]);
     }
     py->giving = false;
 }

@@ -67,6 +67,20 @@ session = requests.Session()
 session.auth = Auth(token)
 session.post(URL, json={"a": 1})
 
+# keys of parts stay keys
+servers = {"a": {"url": URL}}
+servers["a"]["token"] = token
+requests.get(servers["a"]["url"], headers={"Authorization": servers["a"]["token"]})
+clients = [Client(URL, "")]
+for each in clients:
+    each.token = token
+for each in clients:
+    requests.get(each.url, headers={"Authorization": each.token})
+for name, server in servers.items():
+    server["token"] = token
+for name, server in servers.items():
+    requests.get(server["url"], params={"n": name}, headers={"Authorization": server["token"]})
+
 # a hash does not hold what is hashed
 digest = hashlib.sha256()
 digest.update(token.encode())
