@@ -69,7 +69,7 @@ struct cbx_scope {
 struct cbx_stored {
     const struct cbx_stored_lang *lang;
     struct cbx_table names;   /* (scope, hash of name) -> chain of notes */
-    struct cbx_table classes; /* (class, 0) -> what it stores in `self` */
+    struct cbx_table classes; /* (class, 0) -> what it stores in `self`; (class, 1): whether */
     struct cbx_stored_note *files, *last;
     uint32_t count, file_count;
     uint32_t self_count; /* stores in `self` */

@@ -241,19 +241,23 @@ static const struct cbx_values *read_notes(struct cbx_walk *walk, const void *ow
 /* Returns true if a class or one of its bases stores in `self`. */
 static bool has_self(struct cbx_walk *walk, const struct cbx_node *maker, int depth)
 {
-    if (cbx_table_find(&walk->stored.names, maker, cbx_name_hash(CBX_STR(""))) != NULL) {
-        return true;
+    void *const yes = (void *)(uintptr_t)1, *const no = (void *)(uintptr_t)2;
+    void *said = cbx_table_find(&walk->stored.classes, maker, 1);
+    if (said != NULL) {
+        return said == yes;
     }
-    const struct cbx_values *bases =
-        depth < BASES_DEPTH_MAX ? walk->stored.lang->bases(walk, maker) : &cbx_values_nothing;
-    for (uint32_t i = 0; i < bases->count; i++) {
+    bool has = cbx_table_find(&walk->stored.names, maker, cbx_name_hash(CBX_STR(""))) != NULL;
+    *cbx_table_slot(walk->arena, &walk->stored.classes, maker, 1) = no; /* a base of itself */
+    const struct cbx_values *bases = has || depth >= BASES_DEPTH_MAX
+                                         ? &cbx_values_nothing
+                                         : walk->stored.lang->bases(walk, maker);
+    for (uint32_t i = 0; i < bases->count && !has; i++) {
         const struct cbx_value *base = bases->items[i];
-        if (base->kind == CBX_V_FUNCTION && base->node != NULL &&
-            has_self(walk, base->node, depth + 1)) {
-            return true;
-        }
+        has = base->kind == CBX_V_FUNCTION && base->node != NULL &&
+              has_self(walk, base->node, depth + 1);
     }
-    return false;
+    *cbx_table_slot(walk->arena, &walk->stored.classes, maker, 1) = has ? yes : no;
+    return has;
 }
 
 const struct cbx_values *cbx_stored_instance(struct cbx_walk *walk, struct cbx_node *maker)

@@ -113,19 +113,27 @@ struct cbx_node *cbx_stored_place(struct cbx_walk *walk, struct cbx_node *first,
     return cbx_stored_argument(walk, first, to);
 }
 
+/* Returns the scope that binds a variable, and sets *chain to its bindings; NULL if there is none. */
+static struct cbx_scope *binder_of(struct cbx_walk *walk, const struct cbx_node *node,
+                                   struct cbx_str name, struct cbx_binding **chain)
+{
+    struct cbx_scope *s = cbx_scope_around(walk, node);
+    for (; s != NULL; s = s->parent) {
+        *chain = cbx_scope_chain(walk, s, name);
+        if (*chain != NULL && (*chain)->kind < CBX_BIND_GLOBAL) {
+            break;
+        }
+    }
+    return s;
+}
+
 /* Returns the scope that binds a variable to objects of the text; NULL for a module, a function or
  * a name that nothing binds. */
 static struct cbx_scope *scope_of(struct cbx_walk *walk, const struct cbx_node *node,
                                   struct cbx_str name)
 {
     struct cbx_binding *chain = NULL;
-    struct cbx_scope *s = cbx_scope_around(walk, node);
-    for (; s != NULL; s = s->parent) {
-        chain = cbx_scope_chain(walk, s, name);
-        if (chain != NULL && chain->kind < CBX_BIND_GLOBAL) {
-            break;
-        }
-    }
+    struct cbx_scope *s = binder_of(walk, node, name, &chain);
     for (struct cbx_binding *b = s != NULL ? chain : NULL; b != NULL; b = b->next) {
         bool other = b->kind == CBX_BIND_NAME || b->kind == CBX_BIND_FUNCTION;
         if (other && cbx_str_equal(b->name, name)) {
@@ -144,12 +152,14 @@ static struct cbx_node *whole_value(const struct cbx_binding *b)
 struct cbx_node *cbx_stored_value_of_name(struct cbx_walk *walk, const struct cbx_node *node,
                                           struct cbx_str name)
 {
-    const struct cbx_scope *scope = scope_of(walk, node, name);
-    const struct cbx_binding *b = scope != NULL ? cbx_scope_chain(walk, scope, name) : NULL;
-    while (b != NULL && (whole_value(b) == NULL || !cbx_str_equal(b->name, name))) {
-        b = b->next;
+    struct cbx_binding *b = NULL;
+    bool bound = binder_of(walk, node, name, &b) != NULL;
+    for (int count = 0; bound && b != NULL && count < CHAIN_MAX; b = b->next, count++) {
+        if (cbx_str_equal(b->name, name) && whole_value(b) != NULL) {
+            return b->node;
+        }
     }
-    return b != NULL ? b->node : NULL;
+    return NULL;
 }
 
 /* --- objects in which a value is stored ------------------------------------------------------- */
@@ -505,9 +515,9 @@ bool cbx_store_in_opened(struct cbx_walk *walk, const struct cbx_node *node, str
 void cbx_store_in_called(struct cbx_walk *walk, const struct cbx_node *node, struct cbx_str name,
                          const struct cbx_store *s)
 {
-    const struct cbx_scope *scope = scope_of(walk, node, name);
-    const struct cbx_binding *b = scope != NULL ? cbx_scope_chain(walk, scope, name) : NULL;
-    if (b != NULL && b->given && scope->kind == CBX_SCOPE_FUNCTION) {
+    struct cbx_binding *chain = NULL;
+    const struct cbx_scope *scope = binder_of(walk, node, name, &chain);
+    if (scope != NULL && chain->given && scope->kind == CBX_SCOPE_FUNCTION) {
         store_in_fed(walk, scope->node, s);
     }
 }
