@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Secrets that a program stores in an object after it made the object: out[k] = v, out.push(v),
  * file.write(v), json.dump(v, file). The evaluator knows what an object is made of, and stores.c
- * notes what the text stores in the object later, under every name that the object may have. Only values with CBX_UNKNOWN_SECRET count:
- * other values of the object are not changed, and sources that do not mention the environment
- * cost one search of their text.
+ * notes what the text stores in the object later, under every name that the object may have. Only
+ * values with CBX_UNKNOWN_SECRET count: other values of the object are not changed, and sources
+ * that do not mention the environment cost one search of their text.
  *
  * Flow-insensitive, like bindings: an object holds what any statement of the text stores in it. */
 #ifndef CBX_ANALYZER_LANG_STORED_H
