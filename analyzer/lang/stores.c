@@ -220,9 +220,11 @@ static void resolve(struct cbx_walk *walk, struct call *call)
         bool bound = value.kind == CBX_SHAPE_CALL && bind.kind == CBX_SHAPE_MEMBER &&
                      cbx_str_is(bind.name, "bind");
         struct cbx_shape method = walk->stored.lang->shape(walk, bound ? bind.object : NULL);
-        *callee = value.kind == CBX_SHAPE_MEMBER    ? value
-                  : method.kind == CBX_SHAPE_MEMBER ? method
-                                                    : *callee;
+        if (value.kind == CBX_SHAPE_MEMBER) {
+            *callee = value;
+        } else if (method.kind == CBX_SHAPE_MEMBER) {
+            *callee = method;
+        }
         return;
     }
     bool through = cbx_str_is(callee->name, "call") || cbx_str_is(callee->name, "apply");

@@ -7,14 +7,11 @@
 #include "policies/base/memory.h"
 #include "policies/base/text/base64.h"
 #include "policies/base/text/json.h"
-#include "policies/base/time/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CONFIG_MAX = 1024 * 1024, TOKEN_MAX = 64 * 1024 };
-/* A token without a time is valid for a minute; a shorter one would expire on its way. */
-enum { TOKEN_S = 60, TOKEN_LEAST_S = 10, TOKEN_MOST_S = 3600, TOKEN_MARGIN_S = 5 };
 
 /* --- the passes ------------------------------------------------------------------------------- */
 
@@ -34,15 +31,14 @@ char *cbx_registry_pass(struct cbx_registry *registry, const struct cbx_referenc
     char *header = NULL;
     pthread_mutex_lock(&registry->lock);
     const struct cbx_registry_pass *pass = find_pass(registry, at);
-    if (pass != NULL && cbx_clock_ms() < pass->expires_ms) {
+    if (pass != NULL) {
         header = cbx_str_copy(cbx_str_of(pass->header));
     }
     pthread_mutex_unlock(&registry->lock);
     return header;
 }
 
-static void keep_pass(struct cbx_registry *registry, const struct cbx_reference *at, char *header,
-                      int64_t seconds)
+static void keep_pass(struct cbx_registry *registry, const struct cbx_reference *at, char *header)
 {
     pthread_mutex_lock(&registry->lock);
     struct cbx_registry_pass *pass = find_pass(registry, at);
@@ -55,7 +51,6 @@ static void keep_pass(struct cbx_registry *registry, const struct cbx_reference 
     }
     free(pass->header);
     pass->header = header;
-    pass->expires_ms = cbx_clock_ms() + (seconds - TOKEN_MARGIN_S) * 1000;
     pthread_mutex_unlock(&registry->lock);
 }
 
@@ -180,15 +175,6 @@ int cbx_registry_token_url(const struct cbx_reference *at, const char *challenge
     return 0;
 }
 
-static int64_t valid_s(const json_t *answer)
-{
-    int64_t seconds = json_integer_value(json_object_get(answer, "expires_in"));
-    if (seconds < TOKEN_LEAST_S) {
-        return TOKEN_S;
-    }
-    return seconds < TOKEN_MOST_S ? seconds : TOKEN_MOST_S;
-}
-
 static int take_token(struct cbx_registry *registry, const struct cbx_registry_request *request,
                       const struct cbx_registry_reply *reply, struct cbx_err *err)
 {
@@ -204,7 +190,7 @@ static int take_token(struct cbx_registry *registry, const struct cbx_registry_r
     CBX_AUTO_DONE(buf) header;
     cbx_buf_init(&header, TOKEN_MAX);
     cbx_buf_printf(&header, "Authorization: Bearer %s", token);
-    keep_pass(registry, request->at, cbx_buf_take(&header), valid_s(answer));
+    keep_pass(registry, request->at, cbx_buf_take(&header));
     return 0;
 }
 
@@ -244,6 +230,6 @@ int cbx_registry_login(struct cbx_registry *registry, const struct cbx_reference
         return cbx_err_detail(err, "%s: set 'registry-credentials' in the cluster's settings",
                               at->host);
     }
-    keep_pass(registry, at, cbx_steal(&basic), TOKEN_S);
+    keep_pass(registry, at, cbx_steal(&basic));
     return 0;
 }

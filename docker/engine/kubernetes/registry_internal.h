@@ -14,8 +14,7 @@ enum { CBX_REGISTRY_URL_BYTES = 4096, CBX_REGISTRY_HEADER_BYTES = 64 * 1024 };
 /* The value of the header Authorization for a repository. */
 struct cbx_registry_pass {
     char host[CBX_REPOSITORY_BYTES], name[CBX_REPOSITORY_BYTES];
-    char *header;       /* "Authorization: ..." */
-    int64_t expires_ms; /* of cbx_clock_ms */
+    char *header; /* "Authorization: ..." */
     struct cbx_registry_pass *next;
 };
 
@@ -69,8 +68,8 @@ int cbx_registry_refused(const struct cbx_registry_request *request,
 
 /* --- registry_auth.c -------------------------------------------------------------------------- */
 
-/* Returns the header for a repository that an earlier call got (owned by the caller); NULL = none,
- * or it has expired. */
+/* Returns the header for a repository that an earlier call got (owned by the caller); NULL = none.
+ * It may have expired: then the registry asks again. */
 char *cbx_registry_pass(struct cbx_registry *registry, const struct cbx_reference *at);
 
 /* Appends the URL of a token to *url, by a challenge of the scheme Bearer. CBX_EENGINE for a realm

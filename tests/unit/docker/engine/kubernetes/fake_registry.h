@@ -33,6 +33,7 @@ static struct {
     /* Faults. */
     const char *challenge; /* WWW-Authenticate of each request without `pass` */
     const char *pass;      /* the value of Authorization that is accepted; NULL = any */
+    const char *token;     /* that /token gives; NULL = "t1" */
     const char *location;  /* of an upload; NULL = its own */
     bool other_bytes;      /* blobs are given with a changed byte */
     int upload_status;     /* of PATCH; 0 = 202 */
@@ -226,7 +227,10 @@ static void registry_serve(int fd, const char *method, const char *path, const c
     snprintf(registry.calls + used, sizeof(registry.calls) - used, "%s %s\n", method, path);
     if (strncmp(path, "/token", 6) == 0) {
         bool known = registry.pass == NULL || strstr(registry.authorization, "Basic ") != NULL;
-        registry_reply(fd, known ? 200 : 401, "", CBX_STR("{\"token\":\"t1\",\"expires_in\":300}"));
+        char token[64];
+        snprintf(token, sizeof(token), "{\"token\":\"%s\",\"expires_in\":300}",
+                 registry.token != NULL ? registry.token : "t1");
+        registry_reply(fd, known ? 200 : 401, "", cbx_str_of(token));
         return;
     }
     if (registry.challenge != NULL &&

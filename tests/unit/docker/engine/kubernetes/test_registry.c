@@ -247,6 +247,23 @@ static void a_token_is_asked_for_with_the_credentials_and_used_again(void **stat
     assert_null(strstr(first + 1, "/token"));
 }
 
+static void a_token_that_has_expired_is_asked_for_again(void **state)
+{
+    (void)state;
+    char challenge[256];
+    CBX_AUTO_JSON tags = NULL;
+    snprintf(challenge, sizeof(challenge), "Bearer realm=\"http://127.0.0.1:%d/token\"",
+             registry.port);
+    registry.challenge = challenge;
+    registry.pass = "Bearer t1";
+    log_in("{\"auth\": \"YW5uOnNlY3JldA==\"}");
+    assert_int_equal(push_text("bytes", false), 0);
+    registry.pass = "Bearer t2";
+    registry.token = "t2";
+    assert_int_equal(push_text("others", false), 0);
+    assert_int_equal(cbx_registry_tags(client, &at, "", &tags, &err), 0);
+}
+
 static void credentials_that_are_missing_or_wrong_name_the_setting(void **state)
 {
     (void)state;
@@ -353,6 +370,7 @@ int main(void)
         TEST(a_removed_manifest_is_gone_and_a_registry_may_refuse),
         TEST(basic_credentials_are_sent_when_they_are_asked_for),
         TEST(a_token_is_asked_for_with_the_credentials_and_used_again),
+        TEST(a_token_that_has_expired_is_asked_for_again),
         TEST(credentials_that_are_missing_or_wrong_name_the_setting),
         TEST(credentials_go_to_no_address_without_tls),
         TEST(an_upload_stays_at_the_registry),
