@@ -41,7 +41,7 @@ USES.docker   := policies
 USES.gateway  := analyzer docker policies
 PKGS.policies := yaml-0.1 jansson libcrypto libutf8proc
 PKGS.analyzer :=
-PKGS.docker   := libcurl
+PKGS.docker   := libcurl zlib
 PKGS.gateway  := libmicrohttpd gnutls libseccomp sqlite3 libpq libssl libcurl
 
 G            := build/grammars

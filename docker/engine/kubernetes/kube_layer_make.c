@@ -5,161 +5,44 @@
 #include "docker/engine/kubernetes/kube_layers.h"
 
 #include "docker/engine/kubernetes/kube_layers_internal.h"
-#include "docker/engine/kubernetes/layer_tar.h"
-#include "policies/base/hash.h"
-#include "policies/base/memory.h"
+#include "docker/engine/kubernetes/layer_archive.h"
 #include "policies/base/text/json.h"
-#include "policies/base/time/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { READ_BYTES = 64 * 1024, POLL_MS = 500, CONFIG_MAX = 8 * 1024 * 1024 };
-/* An archive has a header for each entry, and each file and its name end at a full block. */
-enum { ENTRY_BYTES = 4 * CBX_LAYER_BLOCK, ARCHIVE_END_BYTES = 64 * 1024 };
+enum { CONFIG_MAX = 8 * 1024 * 1024 };
 
-/* --- the archive ------------------------------------------------------------------------------ */
-
-struct archive {
-    struct cbx_attach *attach;
-    struct cbx_engine *engine;
-    const struct cbx_engine_stop *stop;
-    struct cbx_layer_tar tar;
-    struct cbx_sha256_sum *hash;
-    char *bytes;         /* READ_BYTES: received */
-    struct cbx_str rest; /* of them, checked and not given yet */
-    int64_t heard_ms;
-    bool ended;
-    struct cbx_err err; /* why reading failed; code 0 = it did not */
+/* The blob of a layer. */
+struct blob {
+    char digest[CBX_DIGEST_CHARS + 1];
+    char plain[CBX_DIGEST_CHARS + 1]; /* digest of the archive in it */
+    int64_t size;
 };
 
-static bool is_cancelled(const struct archive *a)
-{
-    return a->stop != NULL && a->stop->cancelled != NULL && a->stop->cancelled(a->stop->context);
-}
-
-/* Receives the next part of the archive and checks it: 0 also at its end. */
-static int receive(struct archive *a, struct cbx_err *err)
-{
-    struct cbx_attach_bytes got = { 0 };
-    for (;;) {
-        if (is_cancelled(a)) {
-            return cbx_fail(err, CBX_ESTATE, "the installation was cancelled");
-        }
-        int failed = cbx_attach_receive(a->attach, a->bytes, READ_BYTES, POLL_MS, &got, err);
-        if (failed == CBX_ETIMEDOUT) {
-            failed = cbx_engine_check(a->engine, &a->heard_ms, err);
-            if (failed) {
-                return failed;
-            }
-            continue;
-        }
-        if (failed) {
-            return failed;
-        }
-        a->heard_ms = cbx_clock_ms();
-        a->ended = got.bytes.len == 0;
-        if (a->ended) {
-            return 0;
-        }
-        if (got.channel == CBX_CHANNEL_STDOUT) {
-            break;
-        }
-    }
-    cbx_sha256_add(a->hash, got.bytes);
-    a->rest = got.bytes;
-    return cbx_layer_tar_feed(&a->tar, got.bytes, err);
-}
-
-/* tar itself failed, or its streams ended early. */
-static int check_end(struct archive *a, struct cbx_err *err)
-{
-    int exit_code = -1;
-    int failed = cbx_kube_exit_code(a->attach, &exit_code, err);
-    if (failed) {
-        return failed;
-    }
-    if (exit_code != 0) {
-        return cbx_fail(err, CBX_EENGINE, "the installer could not pack the packages");
-    }
-    return cbx_layer_tar_end(&a->tar, err);
-}
-
-static int64_t read_archive(void *context, char *to, size_t size)
-{
-    struct archive *a = context;
-    int failed = 0;
-    if (a->rest.len == 0 && !a->ended) {
-        failed = receive(a, &a->err);
-        if (!failed && a->ended) {
-            failed = check_end(a, &a->err);
-        }
-    }
-    if (failed) {
-        return -1;
-    }
-    struct cbx_str part = cbx_str_take(&a->rest, size);
-    if (part.len > 0) {
-        memcpy(to, part.p, part.len);
-    }
-    return (int64_t)part.len;
-}
-
-static void write_digest(void *context, char out[CBX_DIGEST_CHARS + 1])
-{
-    struct archive *a = context;
-    char hex[CBX_SHA256_HEX + 1];
-    struct cbx_sha256 hash = cbx_sha256_now(a->hash);
-    cbx_sha256_hex(&hash, hex);
-    snprintf(out, CBX_DIGEST_CHARS + 1, "sha256:%s", hex);
-}
-
-/* Starts tar in the installer's container. Its order and its times are fixed, so that the same
- * packages give the same bytes. `to` begins with a slash. */
-static int start_tar(struct cbx_kube *kube, const struct cbx_layer_recipe *recipe,
-                     struct archive *a, struct cbx_err *err)
-{
-    char transform[256];
-    snprintf(transform, sizeof(transform), "--transform=s,^%s,%s,", recipe->from, recipe->to + 1);
-    const char *const command[] = { "/usr/bin/tar", "--create",        "--format=gnu",
-                                    "--sort=name",  "--mtime=@0",      "--owner=0",
-                                    "--group=0",    "--numeric-owner", "--directory=/packages",
-                                    transform,      recipe->from,      NULL };
-    a->tar = (struct cbx_layer_tar){ .place = recipe->to + 1,
-                                     .bytes_max = recipe->bytes_max + ARCHIVE_END_BYTES +
-                                                  recipe->files_max * ENTRY_BYTES,
-                                     .entries_max = recipe->files_max };
-    a->heard_ms = cbx_clock_ms();
-    return cbx_kube_exec(kube, recipe->container, command, &a->attach, err);
-}
-
-/* Pushes the archive: its digest, and its size. */
 static int push_archive(struct cbx_kube *kube, const struct cbx_layer_recipe *recipe,
                         const struct cbx_reference *at, const struct cbx_engine_stop *stop,
-                        char digest[CBX_DIGEST_CHARS + 1], int64_t *size, struct cbx_err *err)
+                        struct blob *out, struct cbx_err *err)
 {
-    struct archive a = { .engine = &kube->engine, .stop = stop };
-    int failed = start_tar(kube, recipe, &a, err);
+    CBX_AUTO(layer_archive) archive = NULL;
+    int failed = cbx_layer_archive_new(kube, recipe, stop, &archive, err);
     if (failed) {
         return failed;
     }
-    a.bytes = cbx_new(READ_BYTES);
-    a.hash = cbx_sha256_sum_new();
-    const struct cbx_registry_source source = { read_archive, &a };
-    failed = cbx_registry_push(kube->layers->registry, at, &source, write_digest, err);
-    if (a.err.code != 0 && err != NULL) {
-        *err = a.err;
+    struct cbx_registry_source source = cbx_layer_archive_source(archive);
+    failed = cbx_registry_push(kube->layers->registry, at, &source, cbx_layer_archive_digest, err);
+    const struct cbx_err *why = cbx_layer_archive_error(archive);
+    if (why->code != 0 && err != NULL) {
+        *err = *why;
     }
-    if (a.err.code != 0) {
-        failed = a.err.code;
+    if (failed) {
+        return why->code != 0 ? why->code : failed;
     }
-    write_digest(&a, digest);
-    *size = a.tar.bytes;
-    cbx_sha256_sum_free(a.hash);
-    cbx_attach_free(a.attach);
-    free(a.bytes);
-    return failed;
+    cbx_layer_archive_digest(archive, out->digest);
+    cbx_layer_archive_plain_digest(archive, out->plain);
+    out->size = cbx_layer_archive_size(archive);
+    return 0;
 }
 
 /* --- the image -------------------------------------------------------------------------------- */
@@ -230,10 +113,10 @@ static int extend_config(const struct cbx_layer_recipe *recipe, const char *arch
     return 0;
 }
 
-static json_t *describe_blob(const char *type, int64_t size, const char *digest)
+static json_t *describe_blob(const char *type, const struct blob *blob)
 {
-    return json_pack("{s:s,s:I,s:s}", "mediaType", type, "size", (json_int_t)size, "digest",
-                     digest);
+    return json_pack("{s:s,s:I,s:s}", "mediaType", type, "size", (json_int_t)blob->size, "digest",
+                     blob->digest);
 }
 
 /* A manifest of Docker's type has layers of Docker's type. */
@@ -241,8 +124,8 @@ static const char *archive_type(const struct cbx_manifest *manifest)
 {
     bool docker =
         strcmp(manifest->type, "application/vnd.docker.distribution.manifest.v2+json") == 0;
-    return docker ? "application/vnd.docker.image.rootfs.diff.tar"
-                  : "application/vnd.oci.image.layer.v1.tar";
+    return docker ? "application/vnd.docker.image.rootfs.diff.tar.gzip"
+                  : "application/vnd.oci.image.layer.v1.tar+gzip";
 }
 
 static int push_config(struct cbx_kube *kube, struct image *image, struct cbx_err *err)
@@ -281,13 +164,12 @@ static int push_manifest(struct cbx_kube *kube, const char *name, struct image *
 static int push_image(struct cbx_kube *kube, const struct cbx_layer_recipe *recipe,
                       struct image *image, const struct cbx_engine_stop *stop, struct cbx_err *err)
 {
-    char archive[CBX_DIGEST_CHARS + 1];
-    int64_t size = 0;
-    int failed = push_archive(kube, recipe, &image->at, stop, archive, &size, err);
+    struct blob blob;
+    int failed = push_archive(kube, recipe, &image->at, stop, &blob, err);
     if (failed) {
         return failed;
     }
-    failed = extend_config(recipe, archive, image->config, err);
+    failed = extend_config(recipe, blob.plain, image->config, err);
     if (failed) {
         return failed;
     }
@@ -296,7 +178,7 @@ static int push_image(struct cbx_kube *kube, const struct cbx_layer_recipe *reci
         return failed;
     }
     json_array_append_new(json_object_get(image->manifest.json, "layers"),
-                          describe_blob(archive_type(&image->manifest), size, archive));
+                          describe_blob(archive_type(&image->manifest), &blob));
     return push_manifest(kube, recipe->name, image, err);
 }
 
