@@ -15,7 +15,7 @@
 enum { READ_BYTES = 64 * 1024, POLL_MS = 500, WORDS_BYTES = 256 };
 /* An archive has a header for each entry, and each file and its name end at a full block. */
 enum { ENTRY_BYTES = 4 * CBX_LAYER_BLOCK, ARCHIVE_END_BYTES = 64 * 1024 };
-enum { GZIP_WINDOW = 15 + 16 }; /* zlib.h: 16 more for a header of gzip */
+enum { GZIP_WINDOW = 15 + 16 }; /* zlib's manual, deflateInit2: 16 more for a header of gzip */
 
 struct cbx_layer_archive {
     struct cbx_engine *engine;
@@ -101,14 +101,15 @@ static int receive_some(struct cbx_layer_archive *a, struct cbx_attach_bytes *ou
     }
     int failed = cbx_attach_receive(a->attach, a->bytes, sizeof(a->bytes), POLL_MS, out, &inner);
     if (failed == CBX_ETIMEDOUT) {
-        failed = cbx_engine_check(a->engine, &a->heard_ms, err);
-        return failed ? failed : CBX_ETIMEDOUT;
+        int silent = cbx_engine_check(a->engine, &a->heard_ms, err);
+        return silent ? silent : CBX_ETIMEDOUT;
     }
-    if (failed && err != NULL) {
-        *err = inner;
+    if (failed) {
+        cbx_fail(err, failed, "%s", inner.text);
+        return cbx_err_detail(err, "%s", inner.detail);
     }
     a->heard_ms = cbx_clock_ms();
-    return failed;
+    return 0;
 }
 
 /* Success only if tar itself succeeded, and the archive is complete. */
