@@ -126,12 +126,13 @@ printf '#!/bin/bash\nls /proc/self/fd >"%s"\necho "$CODEBOX_PROGRAM" >"%s"\n' "$
 check "the script is told the program, for the image of the gateway" '[ "$(cat "$work/program")" = "$tree/build/release/codebox" ]'
 check "the script inherits no descriptor of codebox" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]'
 
-# `image push`: what it refuses needs no engine; the engine here has all images but that of C.
+# `image push`: what it refuses needs no engine; the engine here has all images but that of C, and the
+# installer of one.
 cat >"$work/images.mjs" <<'JS'
 import { createServer } from 'node:http';
 createServer((request, response) => {
     const image = /\/images\/codebox-([a-z-]+):latest\/json$/.exec(request.url);
-    response.statusCode = image && /^c(-|$)/.test(image[1]) ? 404 : 200;
+    response.statusCode = image && /^c(-|$)|^installer-(?!python-lab)/.test(image[1]) ? 404 : 200;
     const labels = { 'codebox.contents': '{"a": "\u00fc"}', 'codebox.fingerprint': 'f' };
     response.end(JSON.stringify(image ? { Id: 'sha256:' + 'ab'.repeat(32), Size: 1234567, Config: { Labels: image[1] === 'bash' ? null : labels } }
         : request.url.includes('/images/json') ? [] : { ApiVersion: '1.41', Version: '1' }));
@@ -183,9 +184,10 @@ check "  and a folder" 'refuses "not a regular file" registry.example.com bash -
 push --local python-small bash python-lab
 check "push --local calls nothing and writes the file" '[ $? = 0 ] && [ ! -e "$work/docker-calls" ] && [ "$(ls "$work/pushed")" = images.json ]'
 check "  for all users to read" '[ "$(stat -c %a "$work/pushed/images.json")" = 644 ]'
-check "  with reference, id, size and labels of each image" \
+check "  with reference, id, size and labels of each image, and of an installer that is built" \
     'jq -e --arg id "sha256:$(printf "ab%.0s" $(seq 32))" ". == {
         \"codebox-python-small:latest\": {reference: \"codebox-python-small:latest\", id: \$id, size: 1234567, labels: {\"codebox.contents\": \"{\\\"a\\\": \\\"ü\\\"}\", \"codebox.fingerprint\": \"f\"}},
+        \"codebox-installer-python-lab:latest\": {reference: \"codebox-installer-python-lab:latest\", id: \$id, size: 1234567, labels: {\"codebox.contents\": \"{\\\"a\\\": \\\"ü\\\"}\", \"codebox.fingerprint\": \"f\"}},
         \"codebox-bash:latest\": {reference: \"codebox-bash:latest\", id: \$id, size: 1234567, labels: {}},
         \"codebox-python-lab:latest\": {reference: \"codebox-python-lab:latest\", id: \$id, size: 1234567, labels: {\"codebox.contents\": \"{\\\"a\\\": \\\"ü\\\"}\", \"codebox.fingerprint\": \"f\"}}}" "$work/pushed/images.json" >/dev/null'
 
