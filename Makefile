@@ -316,7 +316,7 @@ check-unit: $(SELECTED) ## tests/unit/<module>/test_<file>.c, in parallel; T=TEX
 
 # Tests with threads. Without tests that fork while they have threads (test_judge, test_callers),
 # and without test_jail, whose filter refuses the sanitizer's calls.
-THREADED = $(patsubst %.c,build/tsan/%,$(shell grep -lE 'pthread_create|/(pool_rig|fake_engine|fake_cluster|rig)\.h"' $(TESTS:$B/%=%.c) | grep -vE 'test_jail|test_judge|test_callers'))
+THREADED = $(patsubst %.c,build/tsan/%,$(shell grep -lE 'pthread_create|/(pool_rig|fake_engine|fake_cluster|fake_registry|rig)\.h"' $(TESTS:$B/%=%.c) | grep -vE 'test_jail|test_judge|test_callers'))
 .PHONY: check-threads
 check-threads: ## the unit tests with threads, under ThreadSanitizer
 	$Q$(MAKE) --no-print-directory -j"$$(nproc)" VARIANT=tsan $(THREADED)

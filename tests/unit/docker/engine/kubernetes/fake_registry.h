@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { REGISTRY_STORED = 64, REGISTRY_BYTES = 1 << 22 };
+enum { REGISTRY_STORED = 64, REGISTRY_BYTES = 1 << 22, REGISTRY_CONNECTIONS = 64 };
 #define REGISTRY_NAME "team/codebox-python"
 
 /* A blob or a manifest; a manifest may have a tag. */
@@ -50,7 +50,8 @@ static struct {
     size_t upload_len;
 
     int listening, port;
-    pthread_t acceptor;
+    int fds[REGISTRY_CONNECTIONS], connections;
+    pthread_t acceptor, threads[REGISTRY_CONNECTIONS];
     pthread_mutex_t lock;
 } registry;
 
@@ -282,7 +283,10 @@ static bool registry_read_chunks(int fd, struct cbx_buf *body)
         size_t len = strtoul(line, NULL, 16);
         char *to = cbx_buf_reserve(body, len + 2);
         assert_non_null(to);
-        if (!registry_read(fd, to, len + 2) || (len > 0 && registry.ends_upload)) {
+        pthread_mutex_lock(&registry.lock);
+        bool ends = len > 0 && registry.ends_upload;
+        pthread_mutex_unlock(&registry.lock);
+        if (!registry_read(fd, to, len + 2) || ends) {
             return false;
         }
         body->len += len;
@@ -309,7 +313,7 @@ static void *registry_connection(void *context)
         size_t n = 0;
         while (n < 4 || memcmp(head + n - 4, "\r\n\r\n", 4) != 0) {
             if (n + 1 >= sizeof(head) || !registry_read(fd, head + n, 1)) {
-                close(fd);
+                shutdown(fd, SHUT_RDWR);
                 return NULL;
             }
             head[++n] = '\0';
@@ -323,7 +327,7 @@ static void *registry_connection(void *context)
         bool complete = chunks ? registry_read_chunks(fd, &body) : registry_read(fd, to, len);
         body.len += chunks ? 0 : len;
         if (!complete || sscanf(head, "%15s %4095s", method, path) != 2) {
-            close(fd);
+            shutdown(fd, SHUT_RDWR);
             return NULL;
         }
         pthread_mutex_lock(&registry.lock);
@@ -339,9 +343,10 @@ static void *registry_accept(void *context)
     int fd;
     (void)context;
     while ((fd = accept(registry.listening, NULL, NULL)) >= 0) {
-        pthread_t thread;
-        pthread_create(&thread, NULL, registry_connection, (void *)(intptr_t)fd);
-        pthread_detach(thread);
+        int i = registry.connections++;
+        assert_true(i < REGISTRY_CONNECTIONS);
+        registry.fds[i] = fd;
+        pthread_create(&registry.threads[i], NULL, registry_connection, (void *)(intptr_t)fd);
     }
     return NULL;
 }
@@ -365,14 +370,17 @@ static void registry_stop(void)
 {
     shutdown(registry.listening, SHUT_RDWR);
     pthread_join(registry.acceptor, NULL);
+    for (int i = 0; i < registry.connections; i++) {
+        shutdown(registry.fds[i], SHUT_RDWR);
+        pthread_join(registry.threads[i], NULL);
+        close(registry.fds[i]);
+    }
     close(registry.listening);
-    pthread_mutex_lock(&registry.lock);
     for (size_t i = 0; i < registry.count; i++) {
         free(registry.stored[i].bytes);
     }
     free(registry.upload);
-    registry.count = 0;
-    pthread_mutex_unlock(&registry.lock);
+    pthread_mutex_destroy(&registry.lock);
 }
 
 #endif
