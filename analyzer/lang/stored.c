@@ -200,7 +200,7 @@ static const struct cbx_values *stored_by(struct cbx_walk *walk, const struct cb
     return flags != 0 ? cbx_values_marked(walk->arena, flags) : &cbx_values_nothing;
 }
 
-/* Adds what a note stores. `instance`: the notes are those of a class. */
+/* Adds what a note stores. `instance`: the note is about the objects of a class. */
 static void add_note(struct cbx_walk *walk, const struct cbx_stored_note *note,
                      struct cbx_scope *run, bool instance, struct cbx_union *out)
 {

@@ -70,8 +70,9 @@ uint32_t cbx_stored_in_file(struct cbx_walk *walk, struct cbx_str callee,
 const struct cbx_values *cbx_stored_in_made(struct cbx_walk *walk, const struct cbx_node *made);
 
 /* Returns a CBX_MAP_INSTANCE without members for the objects of a class, or of a literal, that
- * stores in `self`; else nothing. cbx_stored_in_self returns the members that are secrets, also
- * those of its bases. The first evaluates nothing, so it can stand for `self` everywhere. */
+ * stores in `self`; else nothing. It evaluates nothing, so its result can stand for `self`
+ * everywhere. cbx_stored_in_self returns the members that are secrets, with the members of the
+ * bases of the class. */
 const struct cbx_values *cbx_stored_instance(struct cbx_walk *walk, struct cbx_node *maker);
 const struct cbx_values *cbx_stored_in_self(struct cbx_walk *walk, const struct cbx_node *maker);
 

@@ -168,7 +168,7 @@ struct cbx_layer_recipe {
     const char *container; /* an installer's, which has ended well */
     const char *from;      /* a folder below /packages: "node_modules" */
     const char *to;        /* where the image has it: "/usr/local/lib/node_modules" */
-    const json_t *labels;  /* object of strings, added to those of the base */
+    const json_t *labels;  /* object of strings, added to the labels of the base */
     int64_t bytes_max;     /* size of the packages, unpacked */
     int64_t files_max;     /* number of their files and folders */
 };

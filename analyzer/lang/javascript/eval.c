@@ -188,7 +188,7 @@ static uint32_t add_secrets(struct cbx_walk *js, struct object *object, const st
     return left;
 }
 
-/* Adds the secrets of ...values: those of mappings by their keys, others under any key. */
+/* Adds the secrets of ...values: a mapping keeps its keys, other values have any key. */
 static void add_spread(struct cbx_walk *js, struct object *object, const struct cbx_values *values)
 {
     uint32_t flags = 0;

@@ -285,19 +285,13 @@ int cbx_registry_may_push(struct cbx_registry *registry, const struct cbx_refere
     return 0;
 }
 
-static int end_upload(struct cbx_registry *registry, const struct cbx_reference *at,
-                      const char *next, const char *digest, struct cbx_str bytes,
-                      struct cbx_err *err)
+/* Stores bytes at a URL. */
+static int put(struct cbx_registry *registry, const struct cbx_reference *at, const char *url,
+               const char *type, struct cbx_str bytes, struct cbx_err *err)
 {
-    char url[CBX_REGISTRY_URL_BYTES];
     CBX_AUTO_DONE(registry_reply) reply = { .status = 0 };
-    int n = snprintf(url, sizeof(url), "%s%cdigest=sha256%%3A%s", next,
-                     strchr(next, '?') != NULL ? '&' : '?', digest + strlen("sha256:"));
-    if (n >= (int)sizeof(url)) {
-        return fail_bytes(at, "an address that is too long", err);
-    }
     const struct cbx_registry_request request = {
-        .method = "PUT", .at = at, .url = url, .type = "application/octet-stream", .body = bytes
+        .method = "PUT", .at = at, .url = url, .type = type, .body = bytes
     };
     int failed = cbx_registry_call(registry, &request, &reply, err);
     if (failed) {
@@ -307,6 +301,19 @@ static int end_upload(struct cbx_registry *registry, const struct cbx_reference 
         return cbx_registry_refused(&request, &reply, err);
     }
     return 0;
+}
+
+static int end_upload(struct cbx_registry *registry, const struct cbx_reference *at,
+                      const char *next, const char *digest, struct cbx_str bytes,
+                      struct cbx_err *err)
+{
+    char url[CBX_REGISTRY_URL_BYTES];
+    int n = snprintf(url, sizeof(url), "%s%cdigest=sha256%%3A%s", next,
+                     strchr(next, '?') != NULL ? '&' : '?', digest + strlen("sha256:"));
+    if (n >= (int)sizeof(url)) {
+        return fail_bytes(at, "an address that is too long", err);
+    }
+    return put(registry, at, url, "application/octet-stream", bytes, err);
 }
 
 int cbx_registry_push(struct cbx_registry *registry, const struct cbx_reference *at,
@@ -359,21 +366,10 @@ int cbx_registry_push_manifest(struct cbx_registry *registry, const struct cbx_r
                                char digest[CBX_DIGEST_CHARS + 1], struct cbx_err *err)
 {
     char url[CBX_REGISTRY_URL_BYTES];
-    CBX_AUTO_DONE(registry_reply) reply = { .status = 0 };
     struct cbx_sha256 hash = cbx_sha256_of(bytes);
     write_digest(&hash, digest);
     write_url(at, url, "/manifests/%.128s", tag);
-    const struct cbx_registry_request request = {
-        .method = "PUT", .at = at, .url = url, .type = type, .body = bytes
-    };
-    int failed = cbx_registry_call(registry, &request, &reply, err);
-    if (failed) {
-        return failed;
-    }
-    if (reply.status != 201) {
-        return cbx_registry_refused(&request, &reply, err);
-    }
-    return 0;
+    return put(registry, at, url, type, bytes, err);
 }
 
 /* --- tags ------------------------------------------------------------------------------------- */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * A client of an image registry, for layers of packages (OCI Distribution Specification 1.1): reads
- * manifests and their JSON, pushes blobs and manifests. Credentials are those of a Docker
- * configuration file, by Basic authentication or for a token (Distribution's "Token
+ * manifests and their JSON, pushes blobs and manifests. A Docker configuration file has the
+ * credentials, which are sent by Basic authentication or to get a token (Distribution's "Token
  * Authentication"). Replies are hostile: capped, and blobs are compared with their digest.
  *
  * HTTPS, except for a registry at localhost or 127.0.0.0/8. All calls block; they may be made from
  * several threads. Errors, whose text is fit for a caller: CBX_EENGINE for a registry that cannot
- * be reached or refuses, CBX_ESTATE for a call that `stop` cancelled; the detail is the operator's. */
+ * be reached or refuses; the detail is the operator's. */
 #ifndef CBX_DOCKER_ENGINE_KUBERNETES_REGISTRY_H
 #define CBX_DOCKER_ENGINE_KUBERNETES_REGISTRY_H
 
@@ -48,8 +48,8 @@ CBX_DEFINE_AUTO_DONE(manifest)
 int cbx_registry_manifest(struct cbx_registry *registry, const struct cbx_reference *at,
                           const char *tag_or_digest, struct cbx_manifest *out, struct cbx_err *err);
 
-/* Reads a blob of JSON, at most 8 MiB (new reference). CBX_ENOTFOUND, CBX_EPROTO for other bytes
- * than those of the digest. */
+/* Reads a blob of JSON, at most 8 MiB (new reference). CBX_ENOTFOUND, CBX_EPROTO for bytes with
+ * another digest. */
 int cbx_registry_json(struct cbx_registry *registry, const struct cbx_reference *at,
                       struct cbx_str digest, json_t **out, struct cbx_err *err);
 

@@ -41,7 +41,7 @@ static void copy_header(struct cbx_str value, char *out, size_t size)
     }
 }
 
-/* libcurl gives the headers of each reply, also those of redirects: a status line begins them anew. */
+/* libcurl gives the headers of each reply, redirects included: a status line begins a new reply. */
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
     struct cbx_registry_reply *reply = context;

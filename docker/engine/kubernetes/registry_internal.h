@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-enum { CBX_REGISTRY_URL_BYTES = 4096, CBX_REGISTRY_HEADER_BYTES = 64 * 1024 };
+enum { CBX_REGISTRY_URL_BYTES = 4096 };
 
 /* The value of the header Authorization for a repository. */
 struct cbx_registry_pass {
