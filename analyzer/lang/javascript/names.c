@@ -4,7 +4,19 @@
 
 #include <pthread.h>
 
-enum what { ALIAS, MEANING, RUNS, GLOBAL, POWER, CHANGES, SERVER, WRAPPER, SENDS, KEEPS };
+enum what {
+    ALIAS,
+    MEANING,
+    RUNS,
+    GLOBAL,
+    POWER,
+    CHANGES,
+    SERVER,
+    WRAPPER,
+    SENDS,
+    KEEPS,
+    ENVIRONMENT
+};
 
 static const struct cbx_name_row rows[] = {
 #define CBX_ROW(what, name, text, number, more)                                                    \
@@ -93,6 +105,16 @@ struct cbx_str cbx_js_wrapper(struct cbx_str name)
     const char *dot = name.len > 0 ? memchr(name.p, '.', name.len) : NULL;
     struct cbx_str library = dot != NULL ? cbx_str_sub(name, 0, (size_t)(dot - name.p)) : name;
     return find(WRAPPER, library) != NULL ? library : CBX_STR("");
+}
+
+size_t cbx_js_environment(struct cbx_str name)
+{
+    size_t len = name.len;
+    while (len > 0 && find(ENVIRONMENT, cbx_str_sub(name, 0, len)) == NULL) {
+        const char *dot = memrchr(name.p, '.', len);
+        len = dot != NULL ? (size_t)(dot - name.p) : 0;
+    }
+    return len;
 }
 
 bool cbx_js_is_server(struct cbx_str module)

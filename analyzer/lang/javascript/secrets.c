@@ -7,14 +7,14 @@ enum { DEPTH_MAX = 4, MEMBERS_MAX = 64 };
 
 static uint32_t secrets_of_name(struct cbx_str name)
 {
-    struct cbx_str environment = CBX_STR("process.env");
-    if (cbx_str_equal(name, environment)) {
-        return CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
-    }
-    if (!cbx_str_starts(name, CBX_STR("process.env."))) {
+    size_t environment = cbx_js_environment(name);
+    if (environment == 0) {
         return 0;
     }
-    struct cbx_str variable = cbx_str_sub(name, environment.len + 1, name.len);
+    if (environment == name.len) {
+        return CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
+    }
+    struct cbx_str variable = cbx_str_sub(name, environment + 1, name.len);
     bool member = memchr(variable.p, '.', variable.len) != NULL; /* its length */
     return !member && cbx_is_secret_name(variable) ? CBX_UNKNOWN_SECRET : 0;
 }
