@@ -120,6 +120,23 @@ static bool is_within(struct cbx_arena *arena, const struct cbx_strs *globs, str
     return !climbs && any_glob(globs, path, true);
 }
 
+/* Returns true if a relative path of which only this beginning is known leaves the workspace:
+ * ../ and a name. */
+static bool climbs_out(const struct where *at, const struct cbx_strs *globs,
+                       struct cbx_str beginning)
+{
+    static const struct cbx_str home = { CBX_HOME, sizeof(CBX_HOME) - 1 };
+    bool placed = at->fact->places != NULL;
+    for (uint32_t i = 0; i < (placed ? at->fact->place_count : 1); i++) {
+        struct cbx_str place = placed ? at->fact->places[i] : home,
+                       folder = cbx_places_resolve(at->arena, place, beginning);
+        if (!any_glob(globs, folder, true) && !is_in_folder(at->folders, folder)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Returns true if a path of which only the beginning is known, up to a '*', is outside for every
  * possible rest. */
 static bool begins_outside(const struct where *at, const struct cbx_strs *globs,
@@ -130,6 +147,9 @@ static bool begins_outside(const struct where *at, const struct cbx_strs *globs,
     size_t end = gap != NULL ? (size_t)(gap - partial.p) : partial.len;
     while (end > 0 && partial.p[end - 1] != '/') {
         end--;
+    }
+    if (end > 0 && at->any_climb && cbx_places_is_relative(partial)) {
+        return climbs_out(at, globs, cbx_str_sub(partial, 0, end));
     }
     struct cbx_str folder = cbx_path_resolve(at->arena, cbx_str_sub(partial, 0, end));
     if (end == 0 || (partial.p[0] != '/' && partial.p[0] != '~') || folder.len <= 1) {

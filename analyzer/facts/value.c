@@ -102,12 +102,13 @@ const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_st
     if (gaps == 0) {
         return cbx_values_text(arena, text);
     }
-    bool path = text.p != NULL && text.len > 0 && text.len <= PATH_MAX_BYTES &&
-                (text.p[0] == '~' || text.p[0] == '.' || memchr(text.p, '/', text.len) != NULL);
+    bool kept = text.p != NULL && text.len > 0 && text.len <= PATH_MAX_BYTES &&
+                (text.p[0] == '~' || text.p[0] == '.' || memchr(text.p, '/', text.len) != NULL ||
+                 cbx_str_starts(text, CBX_STR("__")));
     gaps &= (gaps & CBX_UNKNOWN_HERE) != 0 ? ~(uint32_t)CBX_UNKNOWN_CALLER : UINT32_MAX;
     struct cbx_value built = { .kind = CBX_V_UNKNOWN,
                                .number = gaps & ~(uint32_t)CBX_UNKNOWN_HERE };
-    built.text = path ? text : built.text;
+    built.text = kept ? text : built.text;
     return cbx_values_one(arena, &built);
 }
 

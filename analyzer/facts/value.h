@@ -102,7 +102,8 @@ const struct cbx_values *cbx_values_likely(struct cbx_arena *arena, struct cbx_s
  * whose flags and CBX_UNKNOWN_BUILT are added to *gaps. */
 struct cbx_str cbx_values_piece(const struct cbx_values *values, uint32_t *gaps);
 /* Returns the result of a concatenation: a constant; with gaps "anything" with these flags,
- * which keeps the known parts if they may be a path. */
+ * which keeps the known parts if they may be a path, or the name of an attribute that begins with
+ * "__". */
 const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_str text,
                                           uint32_t gaps);
 /* Returns a constant of bytes (value.number is CBX_TEXT_BYTES): its members are numbers. */

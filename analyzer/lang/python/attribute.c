@@ -286,6 +286,35 @@ static bool comes_from_call(struct cbx_walk *py, const struct cbx_actual *object
            cbx_values_has_unknown(cbx_py_eval(py, object->node, object->scope));
 }
 
+/* Returns true if the value is a builtin, or a class or function of this source: objects of other
+ * types have operators under such names. */
+static bool leads_on(const struct cbx_values *object)
+{
+    for (uint32_t i = 0; i < object->count; i++) {
+        const struct cbx_value *v = object->items[i];
+        bool builtin = v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT &&
+                       memchr(v->text.p, '.', v->text.len) == NULL;
+        if (v->kind != CBX_V_FUNCTION && v->kind != CBX_V_PARTIAL && !builtin) {
+            return false;
+        }
+    }
+    return object->count > 0;
+}
+
+void cbx_py_check_built_name(struct cbx_walk *py, const struct cbx_values *object,
+                             const struct cbx_values *names, const struct cbx_node *call)
+{
+    bool checked = object == NULL || leads_on(object);
+    for (uint32_t i = 0; checked && i < names->count; i++) {
+        const struct cbx_value *v = names->items[i];
+        bool here = v->kind == CBX_V_UNKNOWN && (v->number & CBX_UNKNOWN_CALLER) == 0;
+        if (here && cbx_str_starts(v->text, CBX_STR("__")) && cbx_py_may_be_dunder(v->text)) {
+            cbx_py_special(py, CBX_FACT_DUNDER_WALK, v->text, call);
+            return;
+        }
+    }
+}
+
 void cbx_py_extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
                             const struct cbx_node *call)
 {
@@ -304,6 +333,7 @@ void cbx_py_extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
         }
     }
     uint32_t flags = cbx_values_flags(names);
+    cbx_py_check_built_name(py, cbx_actual_values(py, actuals, 0, NULL), names, call);
     if ((flags & CBX_UNKNOWN_PICKED) != 0) {
         cbx_py_special(py, CBX_FACT_DUNDER_WALK, CBX_STR("dir"), call);
     } else if ((flags & CBX_UNKNOWN_NAMES) != 0) {

@@ -7,6 +7,23 @@
 
 enum { BINDINGS_MAX = 32, DECORATORS_MAX = 32, THROUGH_DEPTH_MAX = 4, THROUGH_ITEMS_MAX = 16 };
 
+/* Returns the library class that a class of this source extends, if it extends nothing else; else
+ * NULL. A condition on an argument, as on yaml's Loader, means both: code that the class adds, and
+ * what it mentions, is judged at its definition. */
+static const struct cbx_value *extended(struct cbx_walk *py, const struct cbx_value *class)
+{
+    const struct cbx_node *list = cbx_py_kind(class->node) == PY_class_definition
+                                      ? cbx_child_of(class->node, CBX_FIELD_superclasses)
+                                      : NULL;
+    struct cbx_node *base = cbx_child_at(list, 0);
+    if (base == NULL || cbx_child_at(list, 1) != NULL ||
+        (cbx_py_kind(base) != PY_identifier && cbx_py_kind(base) != PY_attribute)) {
+        return NULL;
+    }
+    const struct cbx_values *values = cbx_py_eval(py, base, cbx_scope_around(py, base));
+    return values->count == 1 && values->items[0]->kind == CBX_V_NAME ? values->items[0] : NULL;
+}
+
 static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     struct cbx_arg *args = cbx_arena_array(py->arena, actuals->count + 1u, sizeof(*args));
@@ -18,6 +35,7 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actu
         bool path =
             v != NULL && v->kind == CBX_V_NAME && v->count == 1 && v->members[0]->count == 1;
         v = path ? v->members[0]->items[0] : v;
+        v = v != NULL && v->kind == CBX_V_FUNCTION ? extended(py, v) : v;
         args[i].keyword = a->keyword;
         args[i].position = a->keyword.len > 0 ? UINT32_MAX : position++;
         args[i].known = v != NULL &&
@@ -70,6 +88,18 @@ static void extract_through(struct cbx_walk *py, struct cbx_str name, struct cbx
     }
 }
 
+/* Notes the members of a class that type(name, bases, members) makes. */
+static void note_members(struct cbx_walk *py, const struct cbx_values *members,
+                         const struct cbx_node *call)
+{
+    for (uint32_t i = 0; i < members->count; i++) {
+        const struct cbx_value *v = members->items[i];
+        for (uint32_t k = 0; v->kind == CBX_V_MAP && k < v->count; k++) {
+            cbx_py_note_definition(py, v->keys[k], call);
+        }
+    }
+}
+
 static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
                                struct cbx_actuals *actuals, struct cbx_node *call, int depth)
 {
@@ -92,6 +122,13 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
         /* fall through */
     case PY_CALL_GETATTR:
         cbx_py_extract_getattr(py, actuals, call);
+        break;
+    case PY_CALL_TYPE:
+        note_members(py, cbx_actual_values(py, actuals, 2, NULL), call);
+        break;
+    case PY_CALL_GETTER:
+    case PY_CALL_METHOD_CALLER:
+        cbx_py_check_built_name(py, NULL, cbx_actual_values(py, actuals, 0, NULL), call);
         break;
     case PY_CALL_IMPORT:
     case PY_CALL_IMPORT_TOP:

@@ -198,6 +198,8 @@ const char *cbx_py_module_anywhere(struct cbx_str attribute);
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
 /* Returns true if this attribute leads into the interpreter. */
 bool cbx_py_is_dunder(struct cbx_str name);
+/* Returns true if the glob matches such an attribute. */
+bool cbx_py_may_be_dunder(struct cbx_str pattern);
 /* Returns true if the text is a part of such an attribute's name, so that a test with it
  * distinguishes the attribute from others. */
 bool cbx_py_is_part_of_dunder(struct cbx_str text);
@@ -406,6 +408,11 @@ bool cbx_py_has_unbound_module(struct cbx_walk *py, struct cbx_node *node, struc
 /* Returns true for a powerful module of the interpreter: a computed attribute may be any of its
  * members. */
 bool cbx_py_holds_power(const struct cbx_values *values);
+/* Adds a fact if a name of an attribute that is put together with unknown parts, as in
+ * f'__{name}__', may lead from a class or function into the interpreter. `object`: NULL if
+ * it is not known which objects the name is read from. */
+void cbx_py_check_built_name(struct cbx_walk *py, const struct cbx_values *object,
+                             const struct cbx_values *names, const struct cbx_node *call);
 /* Adds the facts of getattr(object, name), and of setattr(object, name, value). */
 void cbx_py_extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
                             const struct cbx_node *call);

@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <pthread.h>
 
-enum language { FORMULA, SYMPY, PANDAS, MAPPER, ANNOTATION, ARGUMENTS, PYTHON, NONE };
+enum language { FORMULA, SYMPY, PANDAS, MAPPER, ANNOTATION, ARGUMENTS, PYTHON, OBJECT, NONE };
 enum unknown { DENIED, DATA, OUTSIDE, ALLOWED };
 enum { ANY = 255, DEPTH_MAX = 4, MEMBERS_MAX = 64 };
 
@@ -104,9 +104,29 @@ static struct cbx_str from_sympy(struct cbx_walk *py, struct cbx_str text)
     return cbx_fold_concat(py->arena, out, CBX_STR(")"));
 }
 
-/* Returns true for a text in which Python only looks names up: a type, a column, a number. */
+/* Converts the name of an object, package.module.name or package.module:name, to its import. */
+static struct cbx_str from_object(struct cbx_walk *py, struct cbx_str text)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        bool part = isalnum((unsigned char)text.p[i]) != 0 || text.p[i] == '_';
+        if (!part && text.p[i] != '.' && text.p[i] != ':') {
+            return (struct cbx_str){ 0 };
+        }
+        at = part ? at : i;
+    }
+    struct cbx_str code = cbx_fold_concat(py->arena, CBX_STR("from "), cbx_str_sub(text, 0, at));
+    code = cbx_fold_concat(py->arena, code, CBX_STR(" import "));
+    return cbx_fold_concat(py->arena, code, cbx_str_sub(text, at + 1, text.len));
+}
+
+/* Returns true for a text in which Python only looks names up: a type, a column, a number; for the
+ * name of an object without a module. */
 static bool is_plain(enum language language, struct cbx_str text)
 {
+    if (language == OBJECT) {
+        return memchr(text.p, '.', text.len) == NULL && memchr(text.p, ':', text.len) == NULL;
+    }
     for (size_t i = 0; i < text.len; i++) {
         char c = text.p[i];
         if (c == '(' || c == '@' || (c == '_' && i + 1 < text.len && text.p[i + 1] == '_') ||
@@ -127,6 +147,8 @@ static struct cbx_str as_python(struct cbx_walk *py, enum language language, str
         return from_pandas(py, text);
     case SYMPY:
         return from_sympy(py, text);
+    case OBJECT:
+        return from_object(py, text);
     case ARGUMENTS:
         return cbx_fold_concat(py->arena, cbx_fold_concat(py->arena, CBX_STR("_("), text),
                                CBX_STR(")"));

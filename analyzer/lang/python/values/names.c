@@ -151,6 +151,16 @@ bool cbx_py_is_dunder(struct cbx_str name)
     return name.len >= 3 && find(DUNDER, name) != NULL;
 }
 
+bool cbx_py_may_be_dunder(struct cbx_str pattern)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].what == DUNDER && cbx_str_glob(pattern, rows[i].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static size_t count_letters(struct cbx_str text)
 {
     size_t letters = 0;
