@@ -19,6 +19,7 @@ struct cbx_shell_command {
     struct cbx_str hole;             /* text that the runner replaces in its words, or empty */
     const struct cbx_str *fed_words; /* some of the words that the runner adds */
     size_t fed_count;
+    bool fed_all; /* true if these are all of them */
 };
 
 #define CBX_SHELL_COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
@@ -66,8 +67,14 @@ void cbx_shell_check_sent(const struct cbx_shell_command *c, struct cbx_str name
 void cbx_shell_follow_place(const struct cbx_shell_command *c, struct cbx_str name);
 
 /* Finds the words that the pipe before a command feeds it: all words of a constant output, or
- * the folders that a list of files is from. */
-void cbx_shell_read_fed(struct cbx_shell_command *c);
+ * the folders that a list of files is from. `lines`: each line is a word. */
+void cbx_shell_read_fed(struct cbx_shell_command *c, bool lines);
+
+/* Returns the command with the fed words: with word `at` in the place of the holes, or with all of
+ * them at its end if it has no hole. False if there is no such word, or if the words are not known
+ * for certain. */
+bool cbx_shell_fill_fed(const struct cbx_shell_command *c, size_t at,
+                        struct cbx_shell_command *out);
 
 /* Adds the known fed words to the arguments of a call. */
 void cbx_shell_add_fed(const struct cbx_shell_command *c, struct cbx_fact *fact);

@@ -67,17 +67,21 @@ static void add_word(struct cbx_shell_command *c, struct cbx_str *words, struct 
     }
 }
 
-/* Splits constant output as xargs without options splits it. */
-static void add_output(struct cbx_shell_command *c, struct cbx_str *words, struct cbx_str text)
+/* Splits constant output as xargs splits it: into lines, or (without options) into words. */
+static void add_output(struct cbx_shell_command *c, struct cbx_str *words, struct cbx_str text,
+                       bool lines)
 {
+    const char *separators = lines ? "\n\0" : "\n \t";
+    size_t count = lines ? 2 : 3;
     for (size_t at = 0; at < text.len;) {
         size_t end = at;
-        while (end < text.len && memchr(" \t\n", text.p[end], 3) == NULL) {
+        while (end < text.len && memchr(separators, text.p[end], count) == NULL) {
             end++;
         }
         add_word(c, words, cbx_str_sub(text, at, end));
         at = end + 1;
     }
+    c->fed_all = c->fed_count < FED_MAX;
 }
 
 /* Adds the folders among the words of a command in the pipe that lists files: the files are in
@@ -109,26 +113,27 @@ static void add_listed(struct cbx_shell_command *c, struct cbx_str *words, TSNod
     }
 }
 
-void cbx_shell_read_fed(struct cbx_shell_command *c)
+void cbx_shell_read_fed(struct cbx_shell_command *c, bool lines)
 {
     struct cbx_shell *s = c->s;
     struct cbx_shell_input input = s->input;
     struct cbx_str *words = cbx_arena_array(s->parsed->arena, FED_MAX, sizeof(*words)), text;
     c->fed_words = words;
     c->fed_count = 0;
+    c->fed_all = false;
     if (words == NULL) {
         return;
     }
     bool given = input.source == CBX_SHELL_HEREDOC || input.source == CBX_SHELL_HERESTRING;
     if (given && cbx_shell_heredoc(s, input.node, &text)) {
-        add_output(c, words, text);
+        add_output(c, words, text, lines);
         return;
     }
     if (input.source != CBX_SHELL_OUTPUT) {
         return;
     }
     if (cbx_shell_output(s, input.node, &text)) {
-        add_output(c, words, text);
+        add_output(c, words, text, lines);
         return;
     }
     for (TSNode node = input.node; !ts_node_is_null(node);
@@ -175,4 +180,49 @@ void cbx_shell_add_fed(const struct cbx_shell_command *c, struct cbx_fact *fact)
     }
     fact->args = args;
     fact->arg_count = (uint32_t)count;
+}
+
+static bool has_hole(const struct cbx_shell_command *c)
+{
+    for (size_t w = 0; w < c->count; w++) {
+        if (cbx_shell_has_hole(c, c->words[w].text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cbx_shell_fill_fed(const struct cbx_shell_command *c, size_t at, struct cbx_shell_command *out)
+{
+    struct cbx_arena *arena = c->s->parsed->arena;
+    bool holes = has_hole(c);
+    if (!c->fed_all || at >= (holes ? c->fed_count : 1)) {
+        return false;
+    }
+    size_t count = c->count + (holes ? 0 : c->fed_count);
+    struct cbx_word *words = cbx_arena_array(arena, count, sizeof(*words));
+    bool *patterns = cbx_arena_array(arena, count, sizeof(*patterns));
+    unsigned char *may = cbx_arena_array(arena, count, sizeof(*may));
+    if (words == NULL || patterns == NULL || may == NULL) {
+        return false;
+    }
+    for (size_t w = 0; w < count; w++) {
+        bool given = w < c->count;
+        words[w] = c->words[given ? w : 0];
+        patterns[w] = given && c->patterns[w];
+        may[w] = given ? c->may[w] : 0;
+        if (!given) {
+            words[w].text = c->fed_words[w - c->count];
+            words[w].known = true;
+        } else if (cbx_shell_has_hole(c, c->words[w].text)) {
+            words[w].text = fill(c, c->words[w].text, c->fed_words[at]);
+        }
+    }
+    *out = *c;
+    out->words = words;
+    out->patterns = patterns;
+    out->may = may;
+    out->count = count;
+    out->fed_all = false;
+    return true;
 }

@@ -315,6 +315,8 @@ void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known
 
 /* Adds facts for a word that is not constant but may be a path (paths.c). */
 void cbx_shell_extract_path(struct cbx_shell *s, TSNode node);
+/* Sets the alternatives and the known parts of an argument whose word is not constant. */
+void cbx_shell_read_partial(struct cbx_shell *s, const struct cbx_word *word, struct cbx_arg *arg);
 
 /* Returns true for one of the shell's own words for control flow and variables. */
 bool cbx_shell_is_own_word(struct cbx_str word);

@@ -298,6 +298,16 @@ static unsigned of_parts(const struct line *line, unsigned input, bool counted, 
     return input | (cuts && input != 0 ? CBX_SHELL_MAY_OPTION : 0);
 }
 
+/* basename: the caller who chooses a path, as a parameter of the program, also chooses its last
+ * part. A path that comes from a list of files has subscripts among its traits. */
+static unsigned of_names(struct state *t, const struct line *line, int depth)
+{
+    unsigned words = of_words(t, line, 1, depth), names = CBX_SHELL_MAY_ANY;
+    bool chosen = (words & (CBX_SHELL_MAY_OPTION | CBX_SHELL_MAY_CODE)) == 0;
+    names &= ~(unsigned)CBX_SHELL_MAY_LEAVE;
+    return chosen ? names & ~(unsigned)CBX_SHELL_MAY_OPTION : names;
+}
+
 /* Returns the traits of a program's output. */
 static unsigned of_program(struct state *t, const struct line *line, unsigned input, bool *counts,
                            int depth)
@@ -324,7 +334,7 @@ static unsigned of_program(struct state *t, const struct line *line, unsigned in
     case PATHS:
         return names;
     case NAMES:
-        return CBX_SHELL_MAY_ANY & ~(unsigned)CBX_SHELL_MAY_LEAVE;
+        return of_names(t, line, depth);
     case LISTED:
         return line->operands == 0 ? CBX_SHELL_MAY_ANY : of_words(t, line, 1, depth) | names;
     case FOUND:

@@ -73,18 +73,19 @@ static void expand_braces(struct cbx_shell *s, struct cbx_str *words, size_t *co
     }
 }
 
-/* Adds one word without its quotes, '*' for each unknown part, as a text to match and, if the
- * shell expands it, as a pattern. */
-static void add_path(struct cbx_shell *s, struct cbx_str word, TSNode node)
+/* Returns a word without its quotes, with '*' for each unknown part. *gaps: it has such parts;
+ * *files: the shell expands wildcards in it. */
+static struct cbx_str without_quotes(struct cbx_shell *s, struct cbx_str word, bool *gaps,
+                                     bool *files)
 {
     char *out = cbx_arena_alloc(s->parsed->arena, word.len + 1), quote = '\0';
-    bool gaps = false, files = false;
     size_t n = 0;
+    *gaps = *files = false;
     for (size_t i = 0; out != NULL && i < word.len; i++) {
         char c = word.p[i];
         if ((c == '$' || c == '`') && quote != '\'') {
             i = end_of_expansion(word, i) - 1;
-            gaps = true;
+            *gaps = true;
             c = '*';
         } else if (c == quote || (quote == '\0' && (c == '\'' || c == '"'))) {
             quote = c == quote ? '\0' : c;
@@ -92,32 +93,72 @@ static void add_path(struct cbx_shell *s, struct cbx_str word, TSNode node)
         } else if (c == '\\' && quote != '\'' && i + 1 < word.len) {
             c = word.p[++i];
         } else {
-            files |= quote == '\0' && (c == '*' || c == '?' || c == '[');
+            *files |= quote == '\0' && (c == '*' || c == '?' || c == '[');
         }
         out[n++] = c;
     }
-    struct cbx_str path = { .p = out, .len = n };
-    if (out == NULL || n == 0 || memchr(out, '/', n) == NULL) {
+    return (struct cbx_str){ .p = out, .len = out != NULL ? n : 0 };
+}
+
+/* Adds one word as a text to match and, if the shell expands it, as a pattern. */
+static void add_path(struct cbx_shell *s, struct cbx_str word, TSNode node)
+{
+    bool gaps, files;
+    struct cbx_str path = without_quotes(s, word, &gaps, &files);
+    if (path.len == 0 || memchr(path.p, '/', path.len) == NULL) {
         return;
     }
-    bool somewhere = out[0] == '/' || out[0] == '~';
+    bool somewhere = path.p[0] == '/' || path.p[0] == '~';
     enum cbx_fact_kind kind = files && !gaps && somewhere ? CBX_IS_FILES : CBX_IS_LITERAL;
     cbx_facts_add(s->parsed->facts, kind, path, ts_node_start_byte(node), ts_node_end_byte(node));
 }
 
-void cbx_shell_extract_path(struct cbx_shell *s, TSNode node)
+/* Expands the braces of a word that may be a path; returns the number of words that result. */
+static size_t expand(struct cbx_shell *s, struct cbx_str word, struct cbx_str *words)
 {
-    struct cbx_str words[ALTERNATIVES_MAX] = { cbx_shell_source_of(s, node) };
-    size_t count = 1, open, close;
-    if (words[0].len > WORD_MAX_BYTES || words[0].len == 0 ||
-        memchr(words[0].p, '/', words[0].len) == NULL) {
-        return;
+    size_t count = 1, results = 0, open, close;
+    if (word.len > WORD_MAX_BYTES || word.len == 0 || memchr(word.p, '/', word.len) == NULL) {
+        return 0;
     }
+    words[0] = word;
     for (size_t i = 0; i < count; i++) {
-        if (count < ALTERNATIVES_MAX && find_braces(words[i], &open, &close)) {
-            expand_braces(s, words, &count, words[i], open, close);
+        struct cbx_str next = words[i];
+        if (count < ALTERNATIVES_MAX && find_braces(next, &open, &close)) {
+            expand_braces(s, words, &count, next, open, close);
         } else {
-            add_path(s, words[i], node);
+            words[results++] = next;
         }
     }
+    return results;
+}
+
+void cbx_shell_extract_path(struct cbx_shell *s, TSNode node)
+{
+    struct cbx_str words[ALTERNATIVES_MAX];
+    size_t count = expand(s, cbx_shell_source_of(s, node), words);
+    for (size_t i = 0; i < count; i++) {
+        add_path(s, words[i], node);
+    }
+}
+
+void cbx_shell_read_partial(struct cbx_shell *s, const struct cbx_word *word, struct cbx_arg *arg)
+{
+    struct cbx_str words[ALTERNATIVES_MAX];
+    size_t count = expand(s, cbx_str_sub(s->parsed->text, word->start, word->end), words);
+    struct cbx_str *texts =
+        count > 0 ? cbx_arena_array(s->parsed->arena, count, sizeof(*texts)) : NULL;
+    uint32_t whole = 0, partial = 0;
+    for (size_t i = 0; texts != NULL && i < count; i++) {
+        bool gaps, files;
+        struct cbx_str path = without_quotes(s, words[i], &gaps, &files);
+        if (path.len > 0 && !gaps && !files) {
+            texts[whole++] = path;
+        } else if (path.len > 0) {
+            texts[count - ++partial] = path;
+        }
+    }
+    arg->texts = texts;
+    arg->text_count = whole;
+    arg->partials = partial > 0 ? texts + count - partial : NULL;
+    arg->partial_count = partial;
 }

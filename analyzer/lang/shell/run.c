@@ -322,11 +322,9 @@ static bool only_asks(const struct cbx_shell_command *c, const struct runner *r,
     return false;
 }
 
-/* Returns the traits of the words that xargs adds: it splits its input at blanks and at quotes
- * unless -0, -d or -I is given. */
-static unsigned fed_traits(const struct cbx_shell_command *c, size_t end)
+/* Returns true for xargs -0, -d, -I: its input is split into lines, not at blanks and quotes. */
+static bool takes_lines(const struct cbx_shell_command *c, size_t end)
 {
-    struct cbx_shell *s = c->s;
     bool lines = false;
     for (size_t w = 1; w < end; w++) {
         struct cbx_str word = c->words[w].text;
@@ -335,12 +333,29 @@ static unsigned fed_traits(const struct cbx_shell_command *c, size_t end)
                       ? cbx_shell_has_any(word, "0dI")
                       : cbx_str_is(word, "--null") || cbx_str_starts(word, CBX_STR("--delim")));
     }
+    return lines;
+}
+
+/* Returns the traits of the words that xargs adds. */
+static unsigned fed_traits(const struct cbx_shell_command *c, size_t end)
+{
+    struct cbx_shell *s = c->s;
     if (s->input.source != CBX_SHELL_OUTPUT) {
         return CBX_SHELL_MAY_ANY;
     }
     unsigned may = cbx_shell_output_traits(s, s->input.node, s->function);
-    bool splits = !lines && (may & CBX_SHELL_MAY_SPLIT) != 0;
+    bool splits = !takes_lines(c, end) && (may & CBX_SHELL_MAY_SPLIT) != 0;
     return may | (splits ? CBX_SHELL_MAY_OPTION : 0u);
+}
+
+/* Judges the command with the words that xargs certainly adds. */
+static void judge_filled(const struct cbx_shell_command *c, size_t from)
+{
+    enum { COMMANDS_MAX = 16 };
+    struct cbx_shell_command filled;
+    for (size_t i = 0; i < COMMANDS_MAX && cbx_shell_fill_fed(c, i, &filled); i++) {
+        cbx_shell_judge_inner(&filled, from, false);
+    }
 }
 
 static void judge_runner(const struct cbx_shell_command *outer, const struct runner *r)
@@ -354,12 +369,15 @@ static void judge_runner(const struct cbx_shell_command *outer, const struct run
     with.hole = r->how == FED ? find_hole(outer, w) : with.hole;
     if (r->how == FED) {
         with.fed_may = fed_traits(outer, w);
-        cbx_shell_read_fed(&with);
+        cbx_shell_read_fed(&with, takes_lines(outer, w));
     }
     if (r->how == JOINED && w < c->count) {
         cbx_shell_judge_joined(c, w);
     } else if (r->how == REST || r->how == FED) {
         cbx_shell_judge_inner(c, w, r->how == FED || c->fed);
+        if (r->how == FED) {
+            judge_filled(c, w);
+        }
     }
 }
 
@@ -395,6 +413,9 @@ void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name)
                                         .known = c->words[w].known,
                                         .constant = c->words[w].known,
                                         .value = c->words[w].text };
+        if (!c->words[w].known) {
+            cbx_shell_read_partial(c->s, &c->words[w], &args[w - 1]);
+        }
         computed |= !c->words[w].known;
         splits |= !c->words[w].known && (c->may[w] & CBX_SHELL_MAY_SPLIT) != 0;
     }

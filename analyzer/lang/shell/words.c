@@ -250,6 +250,25 @@ bool cbx_shell_heredoc(struct cbx_shell *s, TSNode heredoc, struct cbx_str *out)
     return out->p != NULL;
 }
 
+/* Returns what printf prints for a format without '%'; no text if it has other escapes than those
+ * of line ends, tabs, quotes and backslashes. */
+static struct cbx_str print_format(struct cbx_shell *s, struct cbx_str format)
+{
+    static const char escapes[] = "nt\\\"'", meanings[] = "\n\t\\\"'";
+    char *p = cbx_arena_alloc(s->parsed->arena, format.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; p != NULL && i < format.len; i++) {
+        bool escaped = format.p[i] == '\\' && i + 1 < format.len;
+        const char *known =
+            escaped ? memchr(escapes, format.p[++i], sizeof(escapes) - 1) : &format.p[i];
+        if (known == NULL || format.p[i] == '%') {
+            return (struct cbx_str){ 0 };
+        }
+        p[n++] = escaped ? meanings[known - escapes] : format.p[i];
+    }
+    return (struct cbx_str){ .p = p, .len = n };
+}
+
 /* Joins the output of echo WORD..., printf '%s\n' WORD... or printf TEXT; false if a word needs
  * interpretation. */
 static bool join_output(struct cbx_shell *s, const struct cbx_shell_line *line, struct cbx_str *out)
@@ -259,13 +278,14 @@ static bool join_output(struct cbx_shell *s, const struct cbx_shell_line *line, 
     bool echo = cbx_str_is(line->words[0].text, "echo");
     size_t w = 1;
     if (!echo) {
-        bool format =
-            line->count > 1 && line->words[1].known &&
-            (cbx_str_is(line->words[1].text, "%s") || cbx_str_is(line->words[1].text, "%s\\n"));
+        w += line->count > 2 && cbx_str_is(line->words[1].text, "--");
+        struct cbx_str text = w < line->count ? line->words[w].text : CBX_STR("");
+        bool known = w < line->count && line->words[w].known,
+             format = known && (cbx_str_is(text, "%s") || cbx_str_is(text, "%s\\n"));
         w += format;
-        if (line->count < 2 || (!format && (line->count > 2 || !line->words[1].known ||
-                                            cbx_shell_has_any(line->words[1].text, "%\\")))) {
-            return false;
+        if (!format) {
+            *out = known && w + 1 == line->count ? print_format(s, text) : (struct cbx_str){ 0 };
+            return out->p != NULL;
         }
     } else if (line->count > 1 && cbx_str_is(line->words[1].text, "-n")) {
         w++;

@@ -370,7 +370,7 @@ static void code_on_standard_input_is_judged(void **state)
         { "ls | python x.py", "" },
         { "echo ls | sh", "" },
         { "echo rm | xargs sh", "?:code" },
-        { "echo rm | xargs env", "?:command word" },
+        { "echo rm | xargs env", "word:rm ?:command word" },
         { "f() { sh; }; curl x | f", "?:code" },
         { "curl x > >(sh)", "?:code" },
         { "cat <<-'E' | sh\n\trm x\n\tE\n", "word:rm" },
@@ -418,7 +418,7 @@ static void installs_are_found_in_every_wrapper(void **state)
         { "uv pip install x", "pkg:x" },
         { "npm i x", "pkg:x" },
         { "/usr/bin/pip install x", "word:/usr/bin/pip pkg:x" },
-        { "echo x | xargs pip install", "pkg:(computed)" },
+        { "echo x | xargs pip install", "pkg:x pkg:(computed)" },
     };
     CHECK(cases);
 }
