@@ -5,6 +5,7 @@
 #include "analyzer/lang/c/names.h"
 #include "analyzer/syntax/tree_memory.h"
 
+#include <ctype.h>
 #include <pthread.h>
 
 static struct cbx_grammar grammar;
@@ -100,6 +101,12 @@ static void extract_node(struct cbx_c_walk *c, struct cbx_node *node)
     case CN_assignment_expression:
         cbx_c_check_assigned(c, node);
         return;
+    case CN_initializer_pair:
+        cbx_c_check_member(c, node);
+        return;
+    case CN_return_statement:
+        cbx_c_check_returned(c, node);
+        return;
     case CN_pointer_expression:
         cbx_c_check_address(c, node);
         return;
@@ -117,6 +124,29 @@ static void extract_node(struct cbx_c_walk *c, struct cbx_node *node)
     }
 }
 
+/* Adds the facts of _Pragma("weak run = system"): the names in it, and what renames functions. */
+static void extract_pragma(struct cbx_c_walk *c, const struct cbx_c_token *string)
+{
+    struct cbx_str text = cbx_c_unescape(c->arena, string->text);
+    bool macro = memmem(text.p, text.len, "_macro", 6) != NULL, quoted = false;
+    for (size_t i = 0; i < text.len; i++) {
+        size_t end = i;
+        while (end < text.len && (isalnum((unsigned char)text.p[end]) != 0 || text.p[end] == '_')) {
+            end++;
+        }
+        struct cbx_str word = cbx_str_sub(text, i, end);
+        if (word.len > 0 && (macro || !quoted)) {
+            bool renames = cbx_str_is(word, "weak") || cbx_str_is(word, "redefine_extname");
+            cbx_facts_add(c->facts, CBX_IS_REFERENCE,
+                          renames ? CBX_JOIN(c->arena, CBX_STR("pragma."), word)
+                                  : cbx_c_canonical(word),
+                          string->start, string->end);
+        }
+        quoted ^= end < text.len && text.p[end] == '"';
+        i = end;
+    }
+}
+
 /* Adds facts for tokens whose meaning does not depend on the context. */
 static void extract_tokens(struct cbx_c_walk *c)
 {
@@ -131,6 +161,9 @@ static void extract_tokens(struct cbx_c_walk *c)
         if (cbx_c_is(token, "_Pragma")) {
             cbx_facts_add(c->facts, CBX_IS_REFERENCE, CBX_STR("pragma.operator"), token->start,
                           token->end);
+            if (i + 2 < c->tokens->count && token[2].kind == C_STRING) {
+                extract_pragma(c, &token[2]);
+            }
         }
     }
 }

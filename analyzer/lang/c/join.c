@@ -140,6 +140,14 @@ static bool begins_outside(const struct cbx_c_tokens *tokens, size_t i, int *dep
     return begins;
 }
 
+/* Returns true at _Pragma("text"), which the grammar supports in few places. */
+static bool is_pragma(const struct cbx_c_tokens *tokens, size_t i)
+{
+    return i + 3 < tokens->count && cbx_c_is(&tokens->items[i], "_Pragma") &&
+           cbx_c_is(&tokens->items[i + 1], "(") && tokens->items[i + 2].kind == C_STRING &&
+           cbx_c_is(&tokens->items[i + 3], ")");
+}
+
 bool cbx_c_join(struct cbx_c_walk *c)
 {
     size_t size = 1;
@@ -152,6 +160,11 @@ bool cbx_c_join(struct cbx_c_walk *c)
     int depth = 0;
     for (size_t i = 0, skip; text != NULL && offsets != NULL && i < c->tokens->count; i++) {
         const struct cbx_c_token *token = &c->tokens->items[i];
+        if (is_pragma(c->tokens, i)) {
+            offsets[i] = offsets[i + 1] = offsets[i + 2] = offsets[i + 3] = n;
+            i += 3;
+            continue;
+        }
         in_case = cbx_c_is(token, "case") || (in_case && !cbx_c_is(token, ":"));
         skip = skip_typeof(c, i);
         struct cbx_str part = skip > 0 ? CBX_STR("int") : readable(c, i, in_case);

@@ -173,6 +173,10 @@ void cbx_c_extract_name(struct cbx_c_walk *c, struct cbx_node *node);
 bool cbx_c_is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node);
 /* Checks (void (*)(void))address; casts of members and elements count as casts of data. */
 void cbx_c_check_cast(struct cbx_c_walk *c, struct cbx_node *cast);
+/* Checks { .handler = value }, and `return value;` of a function that returns a pointer to a
+ * function. */
+void cbx_c_check_member(struct cbx_c_walk *c, struct cbx_node *pair);
+void cbx_c_check_returned(struct cbx_c_walk *c, struct cbx_node *node);
 /* Checks a pointer to a function whose initial or assigned value is no function. */
 void cbx_c_check_assigned(struct cbx_c_walk *c, struct cbx_node *node);
 /* Checks &f of a pointer to a function that is cast or passed on: other code may write its

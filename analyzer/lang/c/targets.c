@@ -71,6 +71,76 @@ void cbx_c_check_cast(struct cbx_c_walk *c, struct cbx_node *cast)
     }
 }
 
+/* Returns true for a member that holds a pointer to a function, of a structure of this source or of
+ * the library. */
+static bool holds_function(const struct cbx_c_walk *c, struct cbx_str field)
+{
+    static const char *const library[] = { "sa_handler", "sa_sigaction", "sigev_notify_function" };
+    for (size_t i = 0; i < sizeof(library) / sizeof(library[0]); i++) {
+        if (cbx_str_is(field, library[i])) {
+            return true;
+        }
+    }
+    return cbx_c_is_function_field(c, field);
+}
+
+/* Adds a fact if a value that is converted to a pointer to a function without a cast to such a type
+ * may be the address of something else; a list: if one of its members may be. */
+static void check_converted(struct cbx_c_walk *c, struct cbx_node *value)
+{
+    bool list = cbx_c_kind(value) == CN_initializer_list,
+         cast = cbx_c_kind(value) == CN_cast_expression &&
+                cbx_c_is_callable_type(c, cbx_child_of(value, CBX_FIELD_type)); /* check_cast */
+    for (struct cbx_node *child = list ? value->first : NULL; child != NULL; child = child->next) {
+        if (child->named && cbx_c_kind(child) == CN_cast_expression) {
+            check_converted(c, child);
+        }
+    }
+    if (!cast && !list && is_doubtful_target(c, value, 0)) {
+        cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_c_text(c, value), 0, 40),
+                          value);
+    }
+}
+
+/* Returns the member that *(void **)&s.handler writes; else the node. */
+static struct cbx_node *written_member(const struct cbx_c_walk *c, struct cbx_node *left)
+{
+    struct cbx_node *address = cbx_c_kind(left) == CN_pointer_expression
+                                   ? cbx_c_strip(cbx_child_of(left, CBX_FIELD_argument))
+                                   : NULL;
+    struct cbx_node *member = cbx_c_kind(address) == CN_pointer_expression &&
+                                      cbx_str_starts(cbx_c_text(c, address), CBX_STR("&"))
+                                  ? cbx_c_strip(cbx_child_of(address, CBX_FIELD_argument))
+                                  : NULL;
+    return cbx_c_kind(member) == CN_field_expression ? member : left;
+}
+
+/* Checks { .handler = value }. */
+void cbx_c_check_member(struct cbx_c_walk *c, struct cbx_node *pair)
+{
+    const struct cbx_node *name = cbx_child_at(cbx_child_at(pair, 0), 0);
+    struct cbx_node *value = cbx_child_of(pair, CBX_FIELD_value);
+    if (cbx_c_kind(name) == CN_field_identifier && value != NULL &&
+        holds_function(c, cbx_c_text(c, name))) {
+        check_converted(c, value);
+    }
+}
+
+/* Checks `return value;` of a function whose result is a pointer to a function. */
+void cbx_c_check_returned(struct cbx_c_walk *c, struct cbx_node *node)
+{
+    const struct cbx_node *function = node->parent;
+    struct cbx_node *value = cbx_child_at(node, 0);
+    while (function != NULL && cbx_c_kind(function) != CN_function_definition) {
+        function = function->parent;
+    }
+    const struct cbx_node *declarator = cbx_child_of(function, CBX_FIELD_declarator);
+    if (value != NULL && cbx_c_kind(declarator) == CN_function_declarator &&
+        cbx_c_is_callable_type(c, function)) {
+        check_converted(c, value);
+    }
+}
+
 void cbx_c_check_assigned(struct cbx_c_walk *c, struct cbx_node *node)
 {
     bool begins = cbx_c_kind(node) == CN_init_declarator;
@@ -79,19 +149,16 @@ void cbx_c_check_assigned(struct cbx_c_walk *c, struct cbx_node *node)
     enum cbx_c_what what = CBX_C_OBJECT;
     struct cbx_node *declared = begins && left != NULL ? cbx_c_declared(left, &what) : left;
     cbx_c_check_record_value(c, left, value);
+    left = written_member(c, left);
     bool pointer = what == CBX_C_POINTER;
     if (cbx_c_kind(declared) == CN_identifier) {
         const struct cbx_c_name *name = cbx_c_name_find(c, declared);
         pointer |= name != NULL && name->what == CBX_C_POINTER;
     } else if (cbx_c_kind(left) == CN_field_expression) {
-        pointer = cbx_c_is_function_field(c, cbx_c_text(c, cbx_child_of(left, CBX_FIELD_field)));
+        pointer = holds_function(c, cbx_c_text(c, cbx_child_of(left, CBX_FIELD_field)));
     }
-    bool cast =
-        cbx_c_kind(value) == CN_cast_expression &&
-        cbx_c_is_callable_type(c, cbx_child_of(value, CBX_FIELD_type)); /* check_cast handles it */
-    if (pointer && !cast && is_doubtful_target(c, value, 0)) {
-        cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_c_text(c, value), 0, 40),
-                          value);
+    if (pointer) {
+        check_converted(c, value);
     }
 }
 
