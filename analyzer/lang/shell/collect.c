@@ -3,16 +3,30 @@
  * definition is at the top level of the text, where it cannot be skipped and does not run in a
  * subshell; anything else that could change the name makes it uncertain. */
 #include "analyzer/lang/shell/collect.h"
+#include "policies/base/array.h"
 
 #include <string.h>
 
 /* Records that an unknown value is assigned to this name; the caller records its traits. */
+void cbx_shell_name_assign(struct cbx_shell *s, struct cbx_shell_name *n)
+{
+    n->assigned = true;
+    n->inside += s->names.inside;
+    while (n->open > 0 && s->names.at >= n->loops[n->open - 1].until) {
+        n->open = n->loops[n->open - 1].around;
+    }
+    /* what changes a loop has changed the loops around it */
+    for (size_t l = n->open; l > 0 && !n->loops[l - 1].changed; l = n->loops[l - 1].around) {
+        n->loops[l - 1].changed = true;
+    }
+}
+
 struct cbx_shell_name *cbx_shell_name_doubt(struct cbx_shell *s, struct cbx_str name)
 {
     struct cbx_shell_name *n = cbx_shell_name_make(s, name);
     if (n != NULL) {
-        n->assigned = true;
         n->constant = false;
+        cbx_shell_name_assign(s, n);
     }
     return n;
 }
@@ -97,7 +111,7 @@ static void collect_assignment(struct cbx_shell_collector *c, TSNode node, bool 
         cbx_shell_name_flow(c, n, value, ts_node_start_byte(node));
     }
     n->constant = n->constant && text.known && (!n->assigned || cbx_str_equal(n->value, text.text));
-    n->assigned = true;
+    cbx_shell_name_assign(s, n);
     n->value = text.text;
     if (top && n->since == UINT32_MAX) {
         n->since = ts_node_end_byte(node);
@@ -141,6 +155,42 @@ static enum parent parent_of(TSNode node)
     return strcmp(type, "declaration_command") == 0 ? DECLARES : OTHER;
 }
 
+/* Notes the words of `for NAME in WORD...`, if all are constants. `select` is a loop of this kind for
+ * the grammar; its variable may be empty. */
+static void note_turns(struct cbx_shell_collector *c, struct cbx_shell_name *n, TSNode node)
+{
+    struct cbx_arena *arena = c->s->parsed->arena;
+    struct cbx_str *turns = cbx_arena_array(arena, CBX_SHELL_TURNS_MAX, sizeof(*turns));
+    uint32_t count = 0;
+    bool all = turns != NULL && cbx_str_starts(cbx_shell_source_of(c->s, node), CBX_STR("for"));
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    for (bool more = all && ts_tree_cursor_goto_first_child(&cursor); more && all;
+         more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        const char *field = ts_tree_cursor_current_field_name(&cursor);
+        if (field == NULL || strcmp(field, "value") != 0) {
+            continue;
+        }
+        struct cbx_shell_text text =
+            cbx_shell_fold_constant(c->s, ts_tree_cursor_current_node(&cursor));
+        all = text.known && !text.pattern && !text.fields && count < CBX_SHELL_TURNS_MAX;
+        if (all) {
+            turns[count++] = text.text;
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    if (!CBX_ARRAY_RESERVE(arena, n->loops, n->loop_count, &n->loop_size, 1, SIZE_MAX)) {
+        c->s->names.lost = true;
+        return;
+    }
+    n->loops[n->loop_count++] = (struct cbx_shell_loop){ .turns = turns,
+                                                         .turn_count = all ? count : 0,
+                                                         .from = ts_node_start_byte(node),
+                                                         .until = ts_node_end_byte(node),
+                                                         .inside = c->function != NULL,
+                                                         .around = n->open };
+    n->open = n->loop_count;
+}
+
 /* Handles for NAME in WORD... */
 static void collect_for(struct cbx_shell_collector *c, TSNode node)
 {
@@ -168,6 +218,9 @@ static void collect_for(struct cbx_shell_collector *c, TSNode node)
     ts_tree_cursor_delete(&cursor);
     if (!words) {
         cbx_shell_name_flow(c, n, node, ts_node_start_byte(node));
+    }
+    if (n != NULL) {
+        note_turns(c, n, node);
     }
 }
 
@@ -281,6 +334,8 @@ static struct cbx_shell_level collect_node(struct cbx_shell_collector *c, TSNode
     bool fresh = ts_node_start_byte(node) >= c->s->fresh;
     bool top = fresh && (depth == 1 || (depth == 2 && at->parent == DECLARES));
     bool background = depth == 1 && strcmp(type, "&") == 0;
+    c->s->names.at = ts_node_start_byte(node);
+    c->s->names.inside = at->function != NULL;
     c->function = at->function;
     c->apart = at->apart;
     c->top = fresh && depth == 1;

@@ -21,6 +21,9 @@ struct cbx_shell_collector {
  * is exhausted. The caller records its traits. */
 struct cbx_shell_name *cbx_shell_name_doubt(struct cbx_shell *s, struct cbx_str name);
 
+/* Records that the current node assigns the variable. */
+void cbx_shell_name_assign(struct cbx_shell *s, struct cbx_shell_name *n);
+
 /* Records that the text gives the variable a value at this place. NULL is allowed. */
 void cbx_shell_name_give(struct cbx_shell_name *n, uint32_t at);
 

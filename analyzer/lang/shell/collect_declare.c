@@ -19,7 +19,7 @@ static void collect_declared(struct cbx_shell_collector *c, TSNode child, bool k
     struct cbx_shell_name *entry = keeps ? NULL : cbx_shell_name_make(c->s, text);
     if (entry != NULL) {
         entry->constant = false;
-        entry->assigned = true;
+        cbx_shell_name_assign(c->s, entry);
         entry->unset |= unsets;
         if (unsets) {
             uint32_t at = c->top ? ts_node_start_byte(child) : 0;

@@ -20,6 +20,7 @@ struct cbx_shell_command {
     const struct cbx_str *fed_words; /* some of the words that the runner adds */
     size_t fed_count;
     bool fed_all; /* true if these are all of them */
+    bool filled;  /* they are among `words` */
 };
 
 #define CBX_SHELL_COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))

@@ -224,5 +224,6 @@ bool cbx_shell_fill_fed(const struct cbx_shell_command *c, size_t at, struct cbx
     out->may = may;
     out->count = count;
     out->fed_all = false;
+    out->filled = true;
     return true;
 }

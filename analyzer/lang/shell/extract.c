@@ -145,6 +145,7 @@ static size_t find_statements(struct cbx_shell *s, const struct level *level, TS
     return count;
 }
 
+/* Judges a command; one with the variable of a loop once for each of its values. */
 static void extract_command(struct cbx_shell *s, TSNode node, const struct level *level)
 {
     enum { STATEMENTS_MAX = 16 };
@@ -153,8 +154,25 @@ static void extract_command(struct cbx_shell *s, TSNode node, const struct level
     read_redirects(s, node, &own); /* a here-string is inside the command */
     s->input = own.redirected;
     size_t count = find_statements(s, level, statements, STATEMENTS_MAX);
+    s->needed = NULL;
     struct cbx_shell_line line = cbx_shell_read(s, node, statements, count);
-    cbx_shell_judge(s, &line);
+    const struct cbx_shell_loop *loop = s->needed;
+    if (loop == NULL) {
+        cbx_shell_judge(s, &line);
+        return;
+    }
+    struct cbx_places now = s->places, before = s->before, behind = { 0 };
+    for (uint32_t i = 0; i < loop->turn_count; i++) {
+        s->places = now;
+        s->before = before;
+        s->turn = loop;
+        s->turn_value = loop->turns[i];
+        line = cbx_shell_read(s, node, statements, count);
+        cbx_shell_judge(s, &line);
+        cbx_places_join(&behind, &s->places);
+    }
+    s->turn = NULL;
+    s->places = behind;
 }
 
 static void extract_node(struct cbx_shell *s, TSNode node, const struct level *up,

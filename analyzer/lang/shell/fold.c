@@ -201,6 +201,13 @@ static bool read_variable(struct folding *f, struct cbx_str name, uint32_t at, s
         f->of_folder = true;
         return (home || here) && f->here.len > 0;
     }
+    const struct cbx_shell_loop *loop =
+        cbx_shell_loop_of(f->s, cbx_shell_name_find(f->s, name), at);
+    if (loop != NULL) {
+        f->s->needed = loop == f->s->turn ? f->s->needed : loop;
+        *out = f->s->turn_value;
+        return loop == f->s->turn;
+    }
     if (cbx_shell_variable(f->s, name, at, out)) {
         return true;
     }

@@ -27,6 +27,7 @@ struct cbx_shell_flow;
 struct cbx_shell_level;
 
 /* Variables and functions of one text. */
+struct cbx_shell_loop;
 struct cbx_shell_names {
     struct cbx_table table; /* hash of name -> chain */
     bool lost;              /* a command assigns unknown names: no value is certain */
@@ -38,6 +39,9 @@ struct cbx_shell_names {
     unsigned char args; /* the traits of the program's own parameters (traits.h) */
     struct cbx_shell_flow *flows;
     size_t flow_count, flow_size;
+    /* of the collector: the place of the current node, and whether it is in a function */
+    uint32_t at;
+    bool inside;
     struct cbx_shell_level *levels; /* array that collect.c uses */
 };
 
@@ -53,6 +57,10 @@ struct cbx_shell {
     /* Offset of the new cell. Earlier cells and files are before it: they may have run, so their
      * values are possible and their functions may exist, but none is certain. */
     uint32_t fresh;
+    /* The loop whose variable has one of its words while a command is read; the last loop whose
+     * variable the command needs and that has none. */
+    const struct cbx_shell_loop *turn, *needed;
+    struct cbx_str turn_value;
 };
 
 /* A word after expansion. */
@@ -201,8 +209,27 @@ struct cbx_shell_name {
     /* CBX_SHELL_PASSES_ALL and the number of arguments that a function takes itself, if the function
      * runs the others as a command (wrappers.c) */
     int passes;
+    /* the loops of which this is the variable, in the order of the text; `open`: one more than the
+     * index of the last one, while the collector is in it; 0: none */
+    struct cbx_shell_loop *loops;
+    size_t loop_count, loop_size, open;
+    uint32_t inside;             /* number of places in functions that assign the variable */
     struct cbx_shell_name *next; /* next name with the same hash */
 };
+
+enum { CBX_SHELL_TURNS_MAX = 16 };
+/* for NAME in WORD...: the words, if all are constants, and the range of the loop in the text. */
+struct cbx_shell_loop {
+    const struct cbx_str *turns;
+    uint32_t turn_count; /* 0: a word is no constant */
+    uint32_t from, until;
+    bool inside;   /* the loop is in a function */
+    bool changed;  /* the text of the loop assigns the variable */
+    size_t around; /* as `open`: the loop around this one */
+};
+/* Returns the loop, one of whose constant words the variable certainly is at this place, or NULL. */
+const struct cbx_shell_loop *cbx_shell_loop_of(const struct cbx_shell *s,
+                                               const struct cbx_shell_name *name, uint32_t at);
 
 /* NONE: the function runs none of its arguments as a command. UNKNOWN: it may run words that are not
  * in the text of its calls. */

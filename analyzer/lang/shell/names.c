@@ -66,6 +66,27 @@ bool cbx_shell_variable(const struct cbx_shell *s, struct cbx_str name, uint32_t
     return true;
 }
 
+const struct cbx_shell_loop *cbx_shell_loop_of(const struct cbx_shell *s,
+                                               const struct cbx_shell_name *name, uint32_t at)
+{
+    size_t low = 0, high = name != NULL ? name->loop_count : 0;
+    while (low < high) { /* the last loop that begins before the place */
+        size_t middle = low + (high - low) / 2;
+        if (name->loops[middle].from <= at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    while (low > 0 && at >= name->loops[low - 1].until) {
+        low = name->loops[low - 1].around;
+    }
+    const struct cbx_shell_loop *found = low > 0 ? &name->loops[low - 1] : NULL;
+    bool certain = found != NULL && !found->changed && found->turn_count > 0 && !s->names.lost &&
+                   name->inside == found->inside;
+    return certain ? found : NULL;
+}
+
 bool cbx_shell_assigned(const struct cbx_shell *s, struct cbx_str name)
 {
     const struct cbx_shell_name *n = find(&s->names, name);

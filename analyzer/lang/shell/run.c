@@ -375,7 +375,7 @@ static void judge_runner(const struct cbx_shell_command *outer, const struct run
         cbx_shell_judge_joined(c, w);
     } else if (r->how == REST || r->how == FED) {
         cbx_shell_judge_inner(c, w, r->how == FED || c->fed);
-        if (r->how == FED) {
+        if (r->how == FED && !outer->fed && !outer->filled) { /* else each level would double */
             judge_filled(c, w);
         }
     }
