@@ -363,6 +363,16 @@ static const struct cbx_values *eval_import(struct cbx_walk *js, struct cbx_node
     return cbx_values_name(js->arena, CBX_STR("import"));
 }
 
+/* import.meta; new.target is anything. */
+static const struct cbx_values *eval_meta(struct cbx_walk *js, struct cbx_node *node,
+                                          struct cbx_scope *scope)
+{
+    (void)scope;
+    return cbx_str_starts(cbx_walk_text(js, node), CBX_STR("import"))
+               ? cbx_values_name(js->arena, CBX_STR("import.meta"))
+               : &cbx_values_unknown;
+}
+
 static const struct cbx_values *(*const evaluators[JS_KINDS])(struct cbx_walk *js,
                                                               struct cbx_node *node,
                                                               struct cbx_scope *scope) = {
@@ -373,6 +383,7 @@ static const struct cbx_values *(*const evaluators[JS_KINDS])(struct cbx_walk *j
     [JS_call_expression] = cbx_js_eval_call,
     [JS_new_expression] = cbx_js_eval_call,
     [JS_import] = eval_import,
+    [JS_meta_property] = eval_meta,
     [JS_string] = eval_string,
     [JS_template_string] = eval_string,
     [JS_number] = eval_number,

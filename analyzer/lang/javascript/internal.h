@@ -182,6 +182,8 @@ enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
 const char *cbx_js_runs(struct cbx_str name);
 /* Returns true for a callable that sends its arguments to another machine. */
 bool cbx_js_sends(struct cbx_str name);
+/* Returns the folder that the name has as its text; empty for other names. */
+struct cbx_str cbx_js_folder(struct cbx_str name);
 /* Returns the length of the beginning of the name that is an object with all variables of the
  * environment; 0 if there is none. */
 size_t cbx_js_environment(struct cbx_str name);

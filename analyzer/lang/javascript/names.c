@@ -15,7 +15,8 @@ enum what {
     WRAPPER,
     SENDS,
     KEEPS,
-    ENVIRONMENT
+    ENVIRONMENT,
+    FOLDER
 };
 
 static const struct cbx_name_row rows[] = {
@@ -105,6 +106,12 @@ struct cbx_str cbx_js_wrapper(struct cbx_str name)
     const char *dot = name.len > 0 ? memchr(name.p, '.', name.len) : NULL;
     struct cbx_str library = dot != NULL ? cbx_str_sub(name, 0, (size_t)(dot - name.p)) : name;
     return find(WRAPPER, library) != NULL ? library : CBX_STR("");
+}
+
+struct cbx_str cbx_js_folder(struct cbx_str name)
+{
+    const struct cbx_name_row *row = find(FOLDER, name);
+    return row != NULL ? row->text : CBX_STR("");
 }
 
 size_t cbx_js_environment(struct cbx_str name)

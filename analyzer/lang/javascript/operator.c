@@ -2,15 +2,6 @@
  * Operators of JavaScript on constants, and the texts that they join. */
 #include "analyzer/lang/javascript/internal.h"
 
-/* Returns the folder that a variable of the environment names; empty for other names. */
-static struct cbx_str folder_of_environment(struct cbx_str name)
-{
-    if (cbx_str_is(name, "process.env.HOME")) {
-        return CBX_STR("~");
-    }
-    return cbx_str_is(name, "process.env.PWD") ? CBX_STR(".") : CBX_STR("");
-}
-
 /* A value that is only there if the variable is not set (process.env.HOME || '/root') does not
  * count: HOME and PWD are set. */
 struct cbx_str cbx_js_piece(const struct cbx_values *values, uint32_t *gaps)
@@ -19,8 +10,7 @@ struct cbx_str cbx_js_piece(const struct cbx_values *values, uint32_t *gaps)
     struct cbx_str piece = cbx_values_piece(values, gaps);
     for (uint32_t i = 0; i < values->count && values->count <= ALTERNATIVES_MAX; i++) {
         const struct cbx_value *v = values->items[i];
-        struct cbx_str folder =
-            v->kind == CBX_V_NAME ? folder_of_environment(v->text) : CBX_STR("");
+        struct cbx_str folder = v->kind == CBX_V_NAME ? cbx_js_folder(v->text) : CBX_STR("");
         if (folder.len > 0) {
             return folder;
         }
