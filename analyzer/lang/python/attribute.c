@@ -113,11 +113,16 @@ void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node)
                  cbx_str_starts(cbx_walk_text(py, string->parent->parent), CBX_STR("setattr"));
     /* the grammar reads `type(x).name = y` as an alias of a type */
     bool alias = cbx_py_kind(string->parent) == PY_type && string->parent->field == CBX_FIELD_left;
-    /* 'x' + '__array_interface__' is no name that is only read */
-    given |= cbx_py_kind(string->parent) == PY_binary_operator;
+    /* 'x' + '__array_interface__', '__array_' + x are no names that are only read */
+    bool built = cbx_py_kind(string->parent) == PY_binary_operator ||
+                 (cbx_py_kind(node) == PY_string_content && node->next != NULL &&
+                  cbx_py_kind(node->next) == PY_interpolation);
+    given |= built;
     bool read = attribute ? string->field != CBX_FIELD_left && !alias
                           : cbx_py_kind(node) == PY_string_content && !key && !given;
-    if (!read) {
+    if (built && cbx_str_starts(name, CBX_STR("__array_")) && is_address_name(name, true)) {
+        cbx_py_note_definition(py, CBX_STR("__array_interface__"), node);
+    } else if (!read) {
         cbx_py_note_definition(py, name, node);
     } else if (name.len > 8 && name.p[0] == '_' && cbx_py_kind(node) == PY_string_content &&
                is_address_name(name, true)) {
