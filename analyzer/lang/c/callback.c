@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Functions that the library calls for the program, functions in unions, and addresses near a
  * function: an address there that is not the address of a function is an unresolved call. */
+#include "analyzer/facts/value.h"
 #include "analyzer/lang/c/names.h"
 
 static const struct {
@@ -100,10 +101,17 @@ static const struct cbx_node *function_of(const struct cbx_node *node)
     return node;
 }
 
-static void note_write(struct cbx_c_walk *c, const struct cbx_node *root,
+/* Linux maps nothing at small numbers (vm.mmap_min_addr): such a number is the address of no
+ * function. */
+static void note_write(struct cbx_c_walk *c, const struct cbx_node *root, struct cbx_node *value,
                        const struct cbx_node *where)
 {
-    if (c->union_write_count < CBX_C_UNION_WRITES_MAX) {
+    enum { MAPPED_MIN = 65536 };
+    int64_t number = MAPPED_MIN;
+    struct cbx_node *spelled = cbx_c_strip(value);
+    bool small = cbx_c_kind(spelled) == CN_number_literal &&
+                 cbx_fold_integer(cbx_c_text(c, spelled), &number) && number < MAPPED_MIN;
+    if (!small && c->union_write_count < CBX_C_UNION_WRITES_MAX) {
         c->union_writes[c->union_write_count++] =
             (struct cbx_c_union_write){ cbx_c_text(c, root), function_of(where) };
     }
@@ -116,7 +124,9 @@ void cbx_c_note_union(struct cbx_c_walk *c, const struct cbx_node *node)
         const struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
         if (cbx_c_kind(left) == CN_field_expression &&
             cbx_c_is_union_field(c, cbx_c_text(c, cbx_child_of(left, CBX_FIELD_field)))) {
-            note_write(c, root_of(left), node);
+            struct cbx_str operation = cbx_c_text(c, cbx_child_of(node, CBX_FIELD_operator));
+            bool sets = cbx_str_is(operation, "=");
+            note_write(c, root_of(left), sets ? cbx_child_of(node, CBX_FIELD_right) : NULL, node);
         }
         return;
     }
@@ -128,7 +138,7 @@ void cbx_c_note_union(struct cbx_c_walk *c, const struct cbx_node *node)
     struct cbx_node *declarator = cbx_child_of(declaration, CBX_FIELD_declarator);
     const struct cbx_node *name = declarator != NULL ? cbx_c_declared(declarator, &what) : NULL;
     if (name != NULL && cbx_c_is_union_field(c, cbx_c_text(c, cbx_child_at(node, 0)))) {
-        note_write(c, name, node);
+        note_write(c, name, cbx_child_of(node, CBX_FIELD_value), node);
     }
 }
 

@@ -282,7 +282,9 @@ bool cbx_c_is_union_field(const struct cbx_c_walk *c, struct cbx_str name)
     return cbx_c_table_find(&c->union_fields, name) != NULL;
 }
 
-/* Collects the members of a union that has a function among them. */
+/* Collects the members of a union that has a function among them. No arithmetic of floating-point
+ * numbers gives an address, so that unions of such a number and a function are of a variable
+ * type. */
 static void collect_union(struct cbx_c_walk *c, const struct cbx_node *node)
 {
     const struct cbx_node *list = cbx_child_of(node, CBX_FIELD_body);
@@ -296,7 +298,9 @@ static void collect_union(struct cbx_c_walk *c, const struct cbx_node *node)
             struct cbx_node *name = declarator != NULL ? cbx_c_declared(declarator, &what) : NULL;
             bool calls = what != CBX_C_OBJECT || (cbx_c_kind(type) == CN_type_identifier &&
                                                   is_function_type(c, cbx_c_text(c, type)));
-            if (name != NULL && pass == 1) {
+            struct cbx_str type_text = cbx_c_text(c, type);
+            bool real = cbx_str_is(type_text, "double") || cbx_str_is(type_text, "float");
+            if (name != NULL && pass == 1 && (calls || !real)) {
                 cbx_c_table_add(c, calls ? &c->union_functions : &c->union_fields,
                                 cbx_c_text(c, name));
             }
