@@ -208,6 +208,11 @@ int cbx_count_processes(void)
     return 2;
 }
 
+uint64_t cbx_memory_limit(void)
+{
+    return (uint64_t)512 << 20;
+}
+
 long cbx_count_oom_kills(void)
 {
     return 0;

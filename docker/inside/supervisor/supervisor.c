@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -251,8 +252,9 @@ static void reap(void)
     struct signalfd_siginfo info;
     (void)!read(s.children, &info, sizeof(info));
     int status;
+    struct rusage usage;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
         if (pid == cbx_kernel.pid) {
             /* Its last frames may still be in the socket. */
             for (size_t before = 1; cbx_kernel.control >= 0 && before != 0;) {
@@ -261,7 +263,7 @@ static void reap(void)
             }
             if (cbx_kernel.pid == pid) {
                 cbx_kernel.pid = 0;
-                cbx_run_kernel_died(status);
+                cbx_run_kernel_died(status, (uint64_t)usage.ru_maxrss * 1024);
             }
         }
     }

@@ -231,11 +231,13 @@ void cbx_run_warm(void);
 void cbx_run_interrupt(void);
 void cbx_run_reset(void);
 
-/* Events of the kernel: READY, FINISH with this exit code, its end with a status as in
- * waitpid(2), bytes that are no frames. */
+/* Events of the kernel: READY, FINISH with this exit code, its end with a status as in waitpid(2)
+ * and the most memory that it had, in bytes, bytes that are no frames. A kernel is out of memory if
+ * Linux killed a process for lack of memory, or if the kernel aborted and had most of the
+ * container's memory: V8 aborts when its heap is nearly full and a collection frees nothing. */
 void cbx_run_kernel_ready(void);
 void cbx_run_finished(int32_t code);
-void cbx_run_kernel_died(int status);
+void cbx_run_kernel_died(int status, uint64_t peak_bytes);
 void cbx_run_protocol_broken(void);
 
 /* cbx_run_time_left returns the milliseconds until the next deadline. cbx_run_check_deadlines
@@ -333,6 +335,9 @@ int cbx_count_processes(void);
 
 /* Returns how often Linux killed a process of this container for lack of memory; 0 if unknown. */
 long cbx_count_oom_kills(void);
+
+/* Returns the memory limit of this container in bytes; 0 if unknown or without limit. */
+uint64_t cbx_memory_limit(void);
 
 /* Return the processor time of all processes of this container, and of one process; 0 if
  * unknown. */

@@ -337,10 +337,19 @@ static uint32_t reason_of_end(bool oom, int signal)
     return signal ? CBX_DONE_KILLED : CBX_DONE_ENDED;
 }
 
-void cbx_run_kernel_died(int status)
+static bool is_out_of_memory(int signal, uint64_t peak_bytes)
+{
+    uint64_t limit = cbx_memory_limit();
+    if (signal == SIGKILL) {
+        return cbx_count_oom_kills() > cbx_run.oom_kills;
+    }
+    return signal == SIGABRT && limit > 0 && peak_bytes >= limit / 4 * 3;
+}
+
+void cbx_run_kernel_died(int status, uint64_t peak_bytes)
 {
     int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    bool oom = signal == SIGKILL && cbx_count_oom_kills() > cbx_run.oom_kills;
+    bool oom = is_out_of_memory(signal, peak_bytes);
     bool running = cbx_run.phase != CBX_PHASE_IDLE;
     if (cbx_run.phase == CBX_PHASE_STARTING) {
         report_error("the kernel ended while it started");

@@ -113,6 +113,15 @@ long cbx_count_oom_kills(void)
     return count < 0 ? 0 : (long)count;
 }
 
+uint64_t cbx_memory_limit(void)
+{
+    long long limit = read_counter("/sys/fs/cgroup/memory.max", "");
+    if (limit < 0) {
+        limit = read_counter("/sys/fs/cgroup/memory/memory.limit_in_bytes", "");
+    }
+    return limit < 0 ? 0 : (uint64_t)limit;
+}
+
 uint64_t cbx_cpu_ms(void)
 {
     long long used_us = read_counter("/sys/fs/cgroup/cpu.stat", "usage_usec");

@@ -85,6 +85,27 @@ static void reports_out_of_memory_of_node_too(void **state)
     live_limits.wall_ms = usual_ms;
 }
 
+static void an_abort_is_out_of_memory_where_most_of_the_memory_was_used(void **state)
+{
+    static const struct {
+        const char *program;
+        enum cbx_run_status status;
+    } rows[] = {
+        { "const a = []\n"
+          "while (process.memoryUsage().rss < 0.85 * process.constrainedMemory())\n"
+          "    a.push(Buffer.alloc(1 << 22, 1))\n"
+          "process.abort()",
+          CBX_RUN_OOM },
+        { "process.abort()", CBX_RUN_KILLED },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        IN_SANDBOX("javascript");
+        run(sandbox, "javascript", rows[i].program, &seen);
+        assert_int_equal(seen.result.status, rows[i].status);
+        assert_int_equal(seen.result.signal, SIGABRT);
+    }
+}
+
 static void outlives_a_fork_bomb(void **state)
 {
     IN_SANDBOX("python");
@@ -138,6 +159,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(keeps_the_head_and_the_tail_of_a_flood),
         cmocka_unit_test(reports_out_of_memory),
         cmocka_unit_test(reports_out_of_memory_of_node_too),
+        cmocka_unit_test(an_abort_is_out_of_memory_where_most_of_the_memory_was_used),
         cmocka_unit_test(outlives_a_fork_bomb),
         cmocka_unit_test(ends_what_uses_too_much_processor_time),
         cmocka_unit_test(ends_threads_that_continue_after_a_forged_end),

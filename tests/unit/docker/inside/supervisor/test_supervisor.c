@@ -340,9 +340,33 @@ static void a_kernel_that_ends_between_runs_fails_no_run_before(void **state)
     send_frame(CBX_FRAME_RESET);
     add_run("r2");
     write_line();
-    cbx_run_kernel_died(SIGKILL);
+    cbx_run_kernel_died(SIGKILL, 0);
     turn();
     assert_int_equal(done().status, CBX_DONE_KILLED);
+}
+
+/* The container's limit is 512 MiB. */
+static void a_kernel_that_aborts_with_most_of_the_memory_is_out_of_memory(void **state)
+{
+    static const struct {
+        int signal;
+        uint64_t peak_bytes;
+        uint32_t reason;
+    } rows[] = {
+        { SIGABRT, (uint64_t)400 << 20, CBX_DONE_OOM },
+        { SIGABRT, (uint64_t)100 << 20, CBX_DONE_KILLED },
+        { SIGSEGV, (uint64_t)400 << 20, CBX_DONE_KILLED },
+        { SIGKILL, (uint64_t)400 << 20, CBX_DONE_KILLED },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        add_run("r1");
+        write_line();
+        cbx_run_kernel_died(rows[i].signal, rows[i].peak_bytes);
+        turn();
+        assert_int_equal(done().status, rows[i].reason);
+        send_frame(CBX_FRAME_RESET);
+    }
 }
 
 static void add_run_with_input(const char *id)
@@ -956,6 +980,7 @@ int main(void)
         cmocka_unit_test_setup(
             a_kernel_that_starts_warms_up_when_it_is_ready_unless_something_is_to_run, begin_test),
         cmocka_unit_test_setup(a_kernel_that_ends_between_runs_fails_no_run_before, begin_test),
+        cmocka_unit_test_setup(a_kernel_that_aborts_with_most_of_the_memory_is_out_of_memory, begin_test),
         cmocka_unit_test_setup(a_host_with_a_lower_epoch_gets_no_answer, begin_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
