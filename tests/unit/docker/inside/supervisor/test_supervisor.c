@@ -980,7 +980,8 @@ int main(void)
         cmocka_unit_test_setup(
             a_kernel_that_starts_warms_up_when_it_is_ready_unless_something_is_to_run, begin_test),
         cmocka_unit_test_setup(a_kernel_that_ends_between_runs_fails_no_run_before, begin_test),
-        cmocka_unit_test_setup(a_kernel_that_aborts_with_most_of_the_memory_is_out_of_memory, begin_test),
+        cmocka_unit_test_setup(a_kernel_that_aborts_with_most_of_the_memory_is_out_of_memory,
+                               begin_test),
         cmocka_unit_test_setup(a_host_with_a_lower_epoch_gets_no_answer, begin_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
