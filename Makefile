@@ -84,7 +84,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .PHONY: all test-kubernetes check check-markers check-top check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-style check-format \
         setup engine demo test test-all live bench bench-scale install uninstall clean help FORCE
 
-all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-bridge $B/codebox-pod $B/natives/shell-loader.so $B/natives/python_guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
+all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-bridge $B/codebox-pod $B/natives/shell-loader.so $B/natives/python_guard.so $B/natives/fault.o $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
 
 .PHONY: links
 links: $(PROGRAMS:%=$B/%)
@@ -249,6 +249,11 @@ $B/natives/python_guard.so: $(wildcard docker/inside/python_guard/* docker/insid
 	@mkdir -p $(@D)
 	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) $(shell $(PKG_CONFIG) --cflags python3) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -shared -s -Wl,--build-id=none -Wl,--exclude-libs,ALL -o $@ $(wildcard docker/inside/python_guard/*.c) docker/inside/confine/open_places.c -l:libcrypto.a # SHA-256
+
+$B/natives/fault.o: docker/inside/fault/fault.c $B/flags
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) -O2 -fPIE -ffile-prefix-map=$(CURDIR)=. -c -o $@ $<
 
 $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
            $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)

@@ -154,6 +154,12 @@ ok 'shell reads no file outside by a descriptor' refused shell 'cat /dev/fd/../.
 ok '  nor changes its mode, owner or time' refused shell 'chmod 777 /etc/passwd; chown 1 /etc/passwd; touch -d 2020-01-01 /etc/passwd' write-outside
 ok 'C makes no memory executable: shared memory' refused c $'#include <sys/shm.h>\nint main(void) { return shmat(shmget(IPC_PRIVATE, 4096, 0700 | IPC_CREAT), 0, SHM_EXEC) == (void *)-1; }' native-code
 ok '  two mappings of one memory' refused c $'#include <fcntl.h>\n#include <sys/mman.h>\nint main(void) { return mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, open("/dev/zero", O_RDWR), 0) == MAP_FAILED; }' native-code
+ok '  and executes no data: the end by SIGSEGV is a record' refused c $'struct s { void (*f)(void); long n; };\nstatic const char text[] = "\\303";\nint main(void) { struct s s; *(const char **)&s = text; s.f(); return 0; }' native-code
+its_own_mistake() { # a fault of another kind is no attempt
+    run c $'int main(void) { volatile int *p = 0; return *p; }' >"$work/fault"
+    cat "$work/fault"; jq -e ".blocked == [] and .status != \"completed\"" "$work/fault"
+}
+ok '  a program that reads a null pointer made no attempt' its_own_mistake
 ok 'C names no other process as receiver of signals' refused c $'#define _GNU_SOURCE\n#include <fcntl.h>\nint main(void) { return fcntl(0, F_SETOWN, 1); }' signal-process
 does_not_start() { # a program with executable data does not start
     run c "$1" >"$work/unstarted"
