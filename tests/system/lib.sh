@@ -191,12 +191,18 @@ odd_outcomes() {
 }
 one_each() { [ "$(records | grep -c '"type":"outcome"')" -ge "${1:-1}" ] && odd_outcomes | lacks .; }
 
-# Creates the image NAME: a plain Debian of the images' release with Python and Node.js.
+# Creates the image NAME: a plain Debian of the images' release with Python and Node.js. tests/live/run
+# keeps it for other tests, and removes it at its end.
 plain_debian() { # NAME
-    release=trixie lock=docker/images/lock
+    local kept=codebox-test-plain:latest release=trixie lock=docker/images/lock
+    if [ -n "${LIVE_KEEPS:-}" ] && docker image inspect "$kept" >/dev/null 2>&1; then
+        docker tag "$kept" "$1"
+        return
+    fi
     # shellcheck source=/dev/null
     . <(sed -n '/^debian_sources()/,/^}/p' docker/images/build)
     debian_sources | mmdebstrap --quiet --mode=root --variant=minbase --include=python3,nodejs --aptopt='APT::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/doc/*' \
         --dpkgopt=force-unsafe-io --hook-dir=/usr/share/mmdebstrap/hooks/maybe-merged-usr "$release" - - 2>"$work/bootstrap.log" |
         docker import --change 'CMD ["/bin/sh"]' - "$1" >/dev/null || { cat "$work/bootstrap.log"; return 1; }
+    [ -z "${LIVE_KEEPS:-}" ] || docker tag "$1" "$kept"
 }

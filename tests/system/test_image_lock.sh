@@ -135,7 +135,7 @@ ok 'a source distribution in uv.lock is refused' gives 2 "'foreign' has a source
 printf 'wheels = [{ url = "http://%s:8080/files/foreign-1.0-py3-none-any.whl", hash = "sha256:%s" }]\n' "$address" "$wrong" >>uv.lock
 printf 'import needs_first, good_part\nprint(needs_first.VALUE, good_part.VALUE)\n' >program.py
 older() { # the index also has good-part 2.0
-    make uv.lock
+    make uv.lock --language python
     gives 0 '1.0 0.9' run program.py
     ! images | grep unfinished
 }
@@ -152,7 +152,7 @@ pylock_package() { # NAME VERSION FILE
     printf '\n[[packages]]\nname = "foreign"\nversion = "1.0"\nmarker = "sys_platform == '\''win32'\''"\n'
 } >pylock.toml
 pylocked() {
-    make pylock.toml
+    make pylock.toml --language python
     gives 0 '1.0 0.9' run program.py
     ! images | grep unfinished
 }

@@ -90,6 +90,11 @@ through() { run --output linked files.py >out.txt 2>&1 || true; [ -z "$(ls victi
 ok 'no link in the folder is followed' through
 plotted() { run --output plots plot.py; cmp -n 8 plots/plot-1.png <(printf '\211PNG\r\n\032\n'); }
 ok '--output keeps the pictures too' plotted
+program window.py $'import cv2, numpy\nwhile True:\n    cv2.imshow("w", numpy.zeros((5, 5)))\n    if cv2.waitKey(1) == 27:\n        break'
+windows() { gives 0 'there is no keyboard' run --output windows window.py; cmp -n 8 windows/window-2.png <(printf '\211PNG\r\n\032\n'); }
+ok 'the pictures of windows of OpenCV are kept too, and a loop that waits for a key ends' windows
+program missing.py 'import no_such_module'
+ok 'a missing module is named with the option that installs a package' gives 1 'codebox run --with PACKAGE' run missing.py
 modes() { (umask 0; "$codebox" run --state "$work/fresh" --output open plot.py); [ "$(find "$work/fresh" -type f | wc -l)" -gt 3 ]; [ -z "$(find "$work/fresh" -perm /077)" ]; [ "$(stat -c %a open open/plot-1.png | xargs)" = '777 644' ]; }
 ok 'the state is for its user alone, the files of the program have the modes that the caller asks for' modes
 

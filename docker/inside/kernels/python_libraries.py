@@ -10,14 +10,23 @@ import builtins
 
 __builtins__ = dict(vars(builtins))  # for the functions below: a program may replace a builtin
 
+import binascii
+import collections
 import contextlib
 import functools
+import itertools
 import os
 import sys
 
 FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
 FALLBACK_FONTS = "/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc", "/usr/share/fonts/truetype/noto/NotoEmoji-Regular.ttf"
 INLINE = "module://matplotlib_inline.backend_inline"
+# Functions of OpenCV about windows, that return nothing.
+WINDOW_FUNCTIONS = (
+    "namedWindow", "destroyWindow", "destroyAllWindows", "moveWindow", "resizeWindow", "setWindowTitle", "setWindowProperty",
+    "startWindowThread", "setMouseCallback", "createTrackbar", "setTrackbarPos", "setTrackbarMax", "setTrackbarMin", "displayOverlay",
+)
+WINDOW_PICTURES_MAX = 8  # of a window: a program may show every picture of a video
 open_fd, close_fd, chdir, fchdir = os.open, os.close, os.chdir, os.fchdir
 
 
@@ -144,7 +153,42 @@ def rows(kernel):
 
         module.show = show
 
+    def after_cv2(cv2):
+        """Shows the pictures of OpenCV's windows as results: without a display, the library's own
+        functions end the process. A loop that waits for a key of the user ends: the keys are those
+        that programs wait for, q and Escape in turn."""
+        keys = itertools.cycle((ord("q"), 27))
+        shown = collections.Counter()
+
+        def imshow(winname, mat):
+            shown[winname] += 1
+            if shown[winname] > WINDOW_PICTURES_MAX:
+                kernel.notice(f"of the window '{winname}', {WINDOW_PICTURES_MAX} pictures are shown")
+                return
+            if mat.dtype.kind == "f":
+                mat = (mat * 255).clip(0, 255)
+            elif mat.dtype.itemsize == 2:
+                mat = mat / 256
+            done, png = cv2.imencode(".png", mat.astype("uint8"))
+            text = f"the window '{winname}': {mat.shape[1]} x {mat.shape[0]} pixels"
+            kernel.display({"image/png": binascii.b2a_base64(png, newline=False).decode(), "text/plain": text}, raw=True)
+
+        def wait_key(delay=0):
+            kernel.notice("there is no keyboard: cv2.waitKey() returns q and Escape in turn, at once")
+            return next(keys)
+
+        def nothing(*arguments, **options):
+            return None
+
+        cv2.imshow, cv2.waitKey, cv2.waitKeyEx, cv2.pollKey = imshow, wait_key, wait_key, wait_key
+        cv2.getTrackbarPos = lambda trackbarname, winname: 0
+        cv2.getWindowProperty = lambda winname, prop_id: 1.0 if winname in shown else -1.0
+        cv2.selectROI = lambda *arguments, **options: (0, 0, 0, 0)
+        for name in WINDOW_FUNCTIONS:
+            setattr(cv2, name, nothing)
+
     return [
+        AroundImport("cv2", after=after_cv2),
         AroundImport("matplotlib", within=in_read_only_folder),
         AroundImport("matplotlib.backend_bases", after=kernel.after_backend_bases),
         AroundImport("matplotlib.font_manager", before=copy_font_list, after=after_font_manager),

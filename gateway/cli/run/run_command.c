@@ -204,6 +204,7 @@ static void give_advice(const struct cbx_outcome *outcome, struct cbx_flow *flow
         .hosts = outcome->hosts,
         .installs = outcome->installs,
         .errors = errors,
+        .at_command_line = true,
     };
     if (print_missing(outcome, program, errors)) {
         return;

@@ -232,6 +232,23 @@ static void add_libraries(const struct cbx_advice *advice, const char *language,
     }
 }
 
+static void add_install(const struct cbx_advice *advice, const char *kernel, struct cbx_buf *out)
+{
+    if (!advice->installs) {
+        cbx_buf_add_cstr(out, "the policy lets no package be installed");
+        return;
+    }
+    cbx_buf_add_cstr(out, "packages are installed before a program starts: ");
+    if (advice->at_command_line) {
+        cbx_buf_add_cstr(out, "`codebox run --with PACKAGE FILE`");
+        return;
+    }
+    cbx_buf_add_cstr(out, "name them in 'dependencies' of a new session or of a run without one");
+    if (strcmp(kernel, "python") == 0) {
+        cbx_buf_add_cstr(out, ", or in '%pip install' in the first cell");
+    }
+}
+
 static void add_field(const struct cbx_advice *advice, const char *kernel, struct cbx_str field,
                       struct cbx_str word, struct cbx_buf *out)
 {
@@ -244,13 +261,11 @@ static void add_field(const struct cbx_advice *advice, const char *kernel, struc
         add_instead(advice->contents != NULL ? advice->contents : &none,
                     cbx_str_sub(word, 0, WORD_BYTES), out);
     } else if (cbx_str_is(field, "install")) {
-        cbx_buf_add_cstr(out, !advice->installs ? "the policy lets no package be installed"
-                              : strcmp(kernel, "python") == 0
-                                  ? "packages are installed before a program starts: name them in "
-                                    "'dependencies' of a new session or of a run without one, or "
-                                    "in '%pip install' in the first cell"
-                                  : "packages are installed before a program starts: name them in "
-                                    "'dependencies' of a new session or of a run without one");
+        add_install(advice, kernel, out);
+    } else if (cbx_str_is(field, "input")) {
+        cbx_buf_add_cstr(out, advice->at_command_line
+                                  ? "pipe the program its input into codebox run"
+                                  : "give the program its input with `stdin`");
     } else if (cbx_str_is(field, "disk")) {
         add_bytes(out, advice->limits->disk_bytes);
     } else if (cbx_str_is(field, "memory")) {

@@ -23,6 +23,7 @@ struct cbx_advice {
     /* contents of the image for new sandboxes; NULL = not known */
     const struct cbx_contents *contents;
     bool small_images;
+    bool at_command_line; /* the reader has the options of `codebox run`, not the fields of REST */
 };
 
 enum { CBX_ADVICE_MAX = 3, CBX_ADVICE_READ_BYTES = 32 * 1024 };

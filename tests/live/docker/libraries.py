@@ -453,6 +453,23 @@ def opencv():
 
 
 @use
+def opencv_windows():
+    import cv2
+    import numpy as np
+    cv2.namedWindow('video', cv2.WINDOW_NORMAL)
+    for key in ord('q'), 27:  # loops that wait for either key end
+        for count in range(20):
+            cv2.imshow('video', np.full((20, 20), count / 20))
+            if cv2.waitKey(1) & 0xFF == key:
+                break
+        else:
+            return False
+    cv2.imshow('deep', np.full((20, 20), 40000, np.uint16))
+    cv2.destroyAllWindows()
+    return cv2.getWindowProperty('none', cv2.WND_PROP_VISIBLE) < 0
+
+
+@use
 def plotly():
     import plotly.express as px
     import plotly.graph_objects as go

@@ -55,6 +55,13 @@ static void says_which_modules_there_are(void **state)
     assert_advice("python", "/usr/bin/python3: No module named 'pip'", "pip is not in the sandbox");
     assert_advice("javascript", "Error: Cannot find module 'lodash'\n", "the module 'lodash'");
     assert_advice("typescript", "Error: Cannot find package 'axios' imported", "package 'axios'");
+    assert_advice("python",
+                  "ImportError: Missing optional dependency 'pyarrow'. Use pip or conda to install",
+                  "the module 'pyarrow' is not in the sandbox");
+    assert_advice("python", "using the \"kaleido\" engine requires the kaleido package",
+                  "write_html('figure.html')");
+    assert_advice("python", "  >>> nltk.download('punkt_tab')\n",
+                  "the data 'punkt_tab' of NLTK is not in the sandbox");
     assert_advice("c", "main.c:1:10: fatal error: curl/curl.h: No such file", "header curl/curl.h");
 }
 
