@@ -8,7 +8,11 @@
 #include "policies/base/buf.h"
 #include "policies/language.h"
 
-enum { CBX_HINT_BYTES = 1024, CBX_HINT_CALLS_MAX = 4 /* longest hint of one finding */ };
+enum {
+    CBX_HINT_BYTES = 1024,
+    CBX_HINT_CALLS_MAX = 4 /* longest hint of one finding */,
+    CBX_HINT_WORDS_MAX = 8
+};
 
 /* Return true if the policy allows this program, and this piece of code of the request's
  * language with the modules that it names. */

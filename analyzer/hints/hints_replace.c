@@ -9,10 +9,10 @@ enum { CODE_BYTES = 160 };
 
 static const struct command {
     enum cbx_language language;
-    const char *command, *module, *write;
+    const char *command, *needs, *ignores, *module, *write;
 } commands[] = {
-#define CBX_HINT_COMMAND(language, command, module, write)                                         \
-    { CBX_##language, command, module, write },
+#define CBX_HINT_COMMAND(language, command, needs, ignores, module, write)                         \
+    { CBX_##language, command, needs, ignores, module, write },
 #include "analyzer/hints/hints.def"
 };
 
@@ -162,17 +162,70 @@ static const struct cbx_fact *command_of(const struct cbx_hints *h, const struct
     return found;
 }
 
-/* Returns the argument with this number, from 1, that is no option. */
-static struct cbx_str word_of(const struct cbx_fact *command, int number)
+/* The words of a command. */
+struct words {
+    struct cbx_str items[CBX_HINT_WORDS_MAX]; /* that are no options */
+    int count;
+    struct cbx_str number; /* of the option -n: head -n 5, head -n5, head -5 */
+};
+
+static bool is_number(struct cbx_str text)
 {
-    for (uint32_t i = 0; i < command->arg_count; i++) {
-        const struct cbx_arg *arg = &command->args[i];
-        bool option = arg->value.len > 0 && arg->value.p[0] == '-';
-        if (arg->known && arg->constant && !option && --number == 0) {
-            return arg->value;
+    size_t digits = 0;
+    while (digits < text.len && text.p[digits] >= '0' && text.p[digits] <= '9') {
+        digits++;
+    }
+    return text.len > 0 && text.len < 10 && digits == text.len;
+}
+
+/* Returns true if a row accepts an option; *needed is set if the option is the one that it needs. */
+static bool takes_option(const struct command *row, struct cbx_str option, bool *needed)
+{
+    bool any = strcmp(row->ignores, "*") == 0;
+    if (cbx_str_starts(option, CBX_STR("--"))) {
+        *needed |= cbx_str_is(option, row->needs);
+        return any || cbx_str_is(option, row->needs);
+    }
+    for (size_t i = 1; i < option.len; i++) {
+        bool is_needed = strlen(row->needs) == 1 && option.p[i] == row->needs[0];
+        *needed |= is_needed;
+        if (!any && !is_needed && strchr(row->ignores, option.p[i]) == NULL) {
+            return false;
         }
     }
-    return (struct cbx_str){ 0 };
+    return true;
+}
+
+/* Reads the words of a command as a row describes them; false if the row is for other forms of the
+ * command. */
+static bool read_words(const struct command *row, const struct cbx_fact *command, struct words *out)
+{
+    bool has_number = strstr(row->write, "{n") != NULL, needed = row->needs[0] == '\0';
+    *out = (struct words){ .count = 0 };
+    for (uint32_t i = 0; i < command->arg_count; i++) {
+        struct cbx_str word = command->args[i].value;
+        if (!command->args[i].known || !command->args[i].constant) {
+            return false;
+        }
+        bool option = word.len > 1 && word.p[0] == '-';
+        struct cbx_str value = option ? cbx_str_sub(word, 1, word.len) : word;
+        if (option && has_number && value.p[0] == 'n') {
+            value = cbx_str_sub(value, 1, value.len);
+            if (value.len == 0 && i + 1 < command->arg_count) {
+                value = command->args[++i].value;
+            }
+        }
+        if (option && has_number && is_number(value)) {
+            out->number = value;
+        } else if (option && !takes_option(row, word, &needed)) {
+            return false;
+        } else if (!option && out->count == CBX_HINT_WORDS_MAX) {
+            return false;
+        } else if (!option) {
+            out->items[out->count++] = word;
+        }
+    }
+    return needed;
 }
 
 /* Converts a name in the home folder, which is the working folder of sandboxes, to a relative
@@ -183,30 +236,75 @@ static struct cbx_str without_home(struct cbx_str word)
     return in_home ? cbx_str_sub(word, 2, word.len) : word;
 }
 
-/* Writes a template; false if an argument is missing or cannot stand in quotes. */
-static bool fill(const char *template, const struct cbx_fact *command, struct cbx_buf *out)
+static bool add_literal(struct cbx_str value, struct cbx_buf *out)
 {
-    for (const char *p = template; *p != '\0'; p++) {
-        bool word = p[0] == '{' && (p[1] == '1' || p[1] == '2') && (p[2] == '}' || p[2] == ':');
-        const char *end = word ? strchr(p, '}') : NULL;
+    if (value.len > CODE_BYTES || strcspn(value.p, "\"\\\n`$*?") < value.len) {
+        return false;
+    }
+    cbx_buf_add_char(out, '"');
+    cbx_buf_add(out, value);
+    cbx_buf_add_char(out, '"');
+    return true;
+}
+
+static struct cbx_str joined(const struct cbx_hints *h, const struct words *words)
+{
+    CBX_AUTO_DONE(buf) all;
+    cbx_buf_init(&all, CBX_HINT_BYTES);
+    for (int i = 0; i < words->count; i++) {
+        cbx_buf_add_cstr(&all, i > 0 ? " " : "");
+        cbx_buf_add(&all, words->items[i]);
+    }
+    return cbx_arena_copy(h->arena, cbx_buf_str(&all));
+}
+
+/* Writes what stands for a field of a template, the text between braces; *used is raised to the
+ * number of its word. False if the word is missing, or is no number or literal. */
+static bool fill_field(const struct cbx_hints *h, struct cbx_str field, const struct words *words,
+                       int *used, struct cbx_buf *out)
+{
+    const char *colon = memchr(field.p, ':', field.len);
+    struct cbx_str value = { 0 };
+    int number = field.p[0] - '0';
+    if (field.p[0] == 'n') {
+        value = words->number;
+    } else if (field.p[0] == '*') {
+        *used = words->count;
+        value = words->count > 0 ? joined(h, words) : value;
+    } else {
+        *used = number > *used ? number : *used;
+        value = number <= words->count ? without_home(words->items[number - 1]) : value;
+    }
+    if (value.p == NULL && colon != NULL) {
+        value = cbx_str_sub(field, (size_t)(colon - field.p) + 1, field.len);
+    }
+    if (field.p[0] == 'n' || cbx_str_ends(field, CBX_STR("#"))) {
+        cbx_buf_add(out, value);
+        return is_number(value);
+    }
+    return value.p != NULL && add_literal(value, out);
+}
+
+/* Writes the text of a row; false if the row does not fit the command. */
+static bool fill(const struct cbx_hints *h, const struct command *row,
+                 const struct cbx_fact *command, struct cbx_buf *out)
+{
+    struct words words;
+    int used = 0;
+    bool rest = false, filled = read_words(row, command, &words);
+    for (const char *p = row->write; filled && *p != '\0'; p++) {
+        bool field = p[0] == '{' && p[1] != '\0' && strchr("12*n.", p[1]) != NULL;
+        const char *end = field ? strchr(p, '}') : NULL;
         if (end == NULL) {
             cbx_buf_add_char(out, *p);
             continue;
         }
-        struct cbx_str value = without_home(word_of(command, p[1] - '0'));
-        if (value.p == NULL && p[2] == ':') {
-            value = (struct cbx_str){ p + 3, (size_t)(end - p - 3) };
-        }
-        if (value.p == NULL || value.len > CODE_BYTES ||
-            strcspn(value.p, "\"\\\n`$*?") < value.len) {
-            return false;
-        }
-        cbx_buf_add_char(out, '"');
-        cbx_buf_add(out, value);
-        cbx_buf_add_char(out, '"');
+        rest |= p[1] == '.';
+        filled = p[1] == '.' || fill_field(h, (struct cbx_str){ p + 1, (size_t)(end - p - 1) },
+                                           &words, &used, out);
         p = end;
     }
-    return true;
+    return filled && (rest || used >= words.count);
 }
 
 /* Returns the end of the code that reads the command's output: ".stdout", ".read().strip()". */
@@ -303,15 +401,27 @@ static void add_import(const struct replacing *r, const char *module, struct cbx
     }
 }
 
-static const struct command *find_command(const struct cbx_hints *h, struct cbx_str name)
+/* Writes the code that does what a command does; NULL if no row fits the command. */
+static const struct command *write_command(const struct cbx_hints *h,
+                                           const struct cbx_fact *command, struct cbx_buf *out)
 {
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (cbx_hints_holds(h, commands[i].language) &&
-            cbx_str_glob(cbx_str_of(commands[i].command), name)) {
-            return &commands[i];
+            cbx_str_glob(cbx_str_of(commands[i].command), command->name)) {
+            cbx_buf_reset(out);
+            if (fill(h, &commands[i], command, out)) {
+                return &commands[i];
+            }
         }
     }
     return NULL;
+}
+
+/* Returns true if a command may write into a file, or be a part of a pipe. */
+static bool redirects(struct cbx_str code)
+{
+    return memchr(code.p, '>', code.len) != NULL || memchr(code.p, '<', code.len) != NULL ||
+           memchr(code.p, '|', code.len) != NULL;
 }
 
 /* Replaces one call that starts a command. Returns the module that the new code needs, or NULL. */
@@ -319,11 +429,11 @@ static const char *replace_call(const struct cbx_hints *h, const struct cbx_fact
                                 struct cbx_buf *out)
 {
     const struct cbx_fact *started = command_of(h, call);
-    const struct command *command = started != NULL ? find_command(h, started->name) : NULL;
     struct cbx_str old = slice(h, call->start, end_of_reading(h, call->end));
     CBX_AUTO_DONE(buf) new;
     cbx_buf_init(&new, CBX_HINT_BYTES);
-    if (command == NULL || !is_one_line(old) || !fill(command->write, started, &new) ||
+    const struct command *command = started != NULL ? write_command(h, started, &new) : NULL;
+    if (command == NULL || !is_one_line(old) || redirects(old) ||
         !cbx_hints_allow_piece(h, cbx_buf_str(&new))) {
         return NULL;
     }
