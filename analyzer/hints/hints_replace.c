@@ -7,12 +7,15 @@
 
 enum { CODE_BYTES = 160 };
 
+enum gives { TEXT, LIST, NUMBER, NOTHING };
 static const struct command {
     enum cbx_language language;
-    const char *command, *needs, *ignores, *module, *write;
+    const char *command, *needs, *ignores, *module;
+    enum gives gives;
+    const char *write;
 } commands[] = {
-#define CBX_HINT_COMMAND(language, command, needs, ignores, module, write)                         \
-    { CBX_##language, command, needs, ignores, module, write },
+#define CBX_HINT_COMMAND(language, command, needs, ignores, module, gives, write)                  \
+    { CBX_##language, command, needs, ignores, module, gives, write },
 #include "analyzer/hints/hints.def"
 };
 
@@ -307,26 +310,54 @@ static bool fill(const struct cbx_hints *h, const struct command *row,
     return filled && (rest || used >= words.count);
 }
 
+/* Code that reads a command's output. What splits the output into lines goes where the new code gives
+ * lines, what takes the first word goes where the new code gives a number. */
+static const struct ending {
+    const char *code;
+    enum gives only; /* TEXT: in front of each kind of value */
+} endings[] = {
+    { ".stdout", TEXT },
+    { ".read()", TEXT },
+    { ".decode()", TEXT },
+    { ".decode('utf-8')", TEXT },
+    { ".decode(\"utf-8\")", TEXT },
+    { ".strip()", TEXT },
+    { ".toString()", TEXT },
+    { ".toString('utf8')", TEXT },
+    { ".readlines()", LIST },
+    { ".splitlines()", LIST },
+    { ".split('\\n')", LIST },
+    { ".split(\"\\n\")", LIST },
+    { ".split()[0]", NUMBER },
+    { ".split()", LIST },
+};
+enum { ENDINGS = sizeof(endings) / sizeof(endings[0]) };
+
 /* Returns the end of the code that reads the command's output: ".stdout", ".read().strip()". */
-static uint32_t end_of_reading(const struct cbx_hints *h, uint32_t end)
+static uint32_t end_of_reading(const struct cbx_hints *h, enum gives gives, uint32_t end)
 {
-    static const char *const endings[] = { ".stdout",          ".read()",
-                                           ".readlines()",     ".decode()",
-                                           ".decode('utf-8')", ".decode(\"utf-8\")",
-                                           ".strip()",         ".splitlines()",
-                                           ".toString()",      ".toString('utf8')" };
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+    for (size_t i = 0; i < ENDINGS; i++) {
         struct cbx_str rest = cbx_str_sub(h->text, end, h->text.len);
-        if (cbx_str_starts(rest, cbx_str_of(endings[i]))) {
-            end += (uint32_t)strlen(endings[i]);
+        bool goes = endings[i].only == TEXT || endings[i].only == gives;
+        if (goes && cbx_str_starts(rest, cbx_str_of(endings[i].code))) {
+            end += (uint32_t)strlen(endings[i].code);
             i = (size_t)-1;
         }
     }
     return end;
 }
 
+/* Returns true if code goes on with a member that values of this kind do not have. */
+static bool goes_on(const struct cbx_hints *h, enum gives gives, uint32_t end)
+{
+    struct cbx_str rest = cbx_str_sub(h->text, end, h->text.len);
+    bool member = cbx_str_starts(rest, CBX_STR("."));
+    return member && (gives != TEXT || cbx_str_starts(rest, CBX_STR(".readlines(")));
+}
+
 /* Replaces `result.stdout` by `result` if the call that was assigned to `result` is replaced. */
-static void add_reading(const struct cbx_hints *h, const struct cbx_fact *call, struct cbx_buf *out)
+static void add_reading(const struct cbx_hints *h, enum gives gives, const struct cbx_fact *call,
+                        struct cbx_buf *out)
 {
     struct cbx_str line = line_at(h, call->start);
     size_t end = cbx_hints_name_end(line, 0);
@@ -339,7 +370,7 @@ static void add_reading(const struct cbx_hints *h, const struct cbx_fact *call, 
     const char *found = read.p != NULL ? memmem(h->text.p, h->text.len, read.p, read.len) : NULL;
     if (found != NULL) {
         uint32_t from = (uint32_t)(found - h->text.p);
-        add_clause(out, slice(h, from, end_of_reading(h, from + (uint32_t)name.len)), name);
+        add_clause(out, slice(h, from, end_of_reading(h, gives, from + (uint32_t)name.len)), name);
     }
 }
 
@@ -429,16 +460,18 @@ static const char *replace_call(const struct cbx_hints *h, const struct cbx_fact
                                 struct cbx_buf *out)
 {
     const struct cbx_fact *started = command_of(h, call);
-    struct cbx_str old = slice(h, call->start, end_of_reading(h, call->end));
     CBX_AUTO_DONE(buf) new;
     cbx_buf_init(&new, CBX_HINT_BYTES);
     const struct command *command = started != NULL ? write_command(h, started, &new) : NULL;
-    if (command == NULL || !is_one_line(old) || redirects(old) ||
+    enum gives gives = command != NULL ? command->gives : TEXT;
+    uint32_t end = end_of_reading(h, gives, call->end);
+    struct cbx_str old = slice(h, call->start, end);
+    if (command == NULL || goes_on(h, gives, end) || !is_one_line(old) || redirects(old) ||
         !cbx_hints_allow_piece(h, cbx_buf_str(&new))) {
         return NULL;
     }
     add_clause(out, old, cbx_buf_str(&new));
-    add_reading(h, call, out);
+    add_reading(h, gives, call, out);
     return command->module;
 }
 
