@@ -72,13 +72,31 @@ static enum cbx_language language_of(const struct cbx_hints *h, const struct cbx
     return h->facts->source;
 }
 
+/* Returns true if each call of an imported module has a row: rows that name another module are
+ * wrong for calls that have none. */
+static bool have_rows(const struct cbx_hints *h, enum cbx_language language, struct cbx_str module)
+{
+    int tried = 0;
+    for (size_t i = 0; i < h->facts->count && tried < TRIED_MAX; i++) {
+        const struct cbx_fact *fact = &h->facts->items[i];
+        bool within = fact->kind == CBX_IS_CALL && cbx_name_is_within(fact->name, module);
+        tried += within;
+        if (within && find_row(language, fact->name) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Finds rows for what is used of an imported module, else for the symbol itself. */
 static void add_rows(const struct cbx_hints *h, const struct cbx_finding *f, struct cbx_buf *out)
 {
     enum cbx_language language = language_of(h, f);
     const struct cbx_hint_row *own = find_row(language, f->symbol);
     int used = 0, tried = 0;
-    for (size_t i = 0; i < h->facts->count && used < CBX_HINT_CALLS_MAX && tried < TRIED_MAX; i++) {
+    bool covered = have_rows(h, language, f->symbol);
+    for (size_t i = 0;
+         covered && i < h->facts->count && used < CBX_HINT_CALLS_MAX && tried < TRIED_MAX; i++) {
         const struct cbx_fact *fact = &h->facts->items[i];
         bool within = fact->kind == CBX_IS_CALL && cbx_name_is_within(fact->name, f->symbol);
         tried += within;

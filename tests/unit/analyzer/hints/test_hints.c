@@ -127,6 +127,8 @@ static void replaces_constant_code_and_paths_outside(void **state)
         { "default", "shell", "echo x > /etc/y", "instead of `/etc/y` write `y`" },
         { "default", "shell", "sudo ls", "remove `sudo `" },
         { "default", "ipython", "x = 1\n!curl https://example.org", "remove line 2" },
+        { "default", "python", "import socket\nsocket.gethostbyname(socket.gethostname())",
+          "Read the data from a file" },
         { "default", "python", "import multiprocessing as m\nm.Pool(2)",
           "write `concurrent.futures`; instead of `Pool` write `ThreadPoolExecutor`" },
     };
