@@ -40,16 +40,38 @@ static bool is_read_write(struct cbx_str text, size_t at)
            memchr("<>(&|;\n", text.p[at + 2], 7) == NULL;
 }
 
-/* --- >file <<<text ---------------------------------------------------------------------------- */
+/* --- >file <<<text, { y; } <<<text ------------------------------------------------------------ */
 
-/* Returns true at `<<<` behind another redirection of its command. In the mended text it is `<`,
- * a file; the extractor reads the operator from the source (cbx_shell_is_string). */
+/* Returns true if a group, a loop or another compound command may end in front of `at`. */
+static bool is_behind_group(struct cbx_str text, size_t at)
+{
+    static const char *const words[] = { "done", "esac", "fi" };
+    while (at > 0 && (text.p[at - 1] == ' ' || text.p[at - 1] == '\t')) {
+        at--;
+    }
+    if (at > 0 && memchr("})]", text.p[at - 1], 3) != NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (cbx_str_ends(cbx_str_sub(text, 0, at), cbx_str_of(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns true at `<<<` behind another redirection of its command, or behind a compound command. In
+ * the mended text it is `<`, a file; the extractor reads the operator from the source
+ * (cbx_shell_is_string). */
 static bool is_late_string(struct cbx_str text, size_t at)
 {
     enum { LENGTH_MAX = 1000 };
     if (at + 3 >= text.len || memcmp(text.p + at, "<<<", 3) != 0 ||
         (at > 0 && text.p[at - 1] == '<')) {
         return false;
+    }
+    if (is_behind_group(text, at)) {
+        return true;
     }
     for (size_t i = at; i > 0 && at - i < LENGTH_MAX; i--) {
         char c = text.p[i - 1];
