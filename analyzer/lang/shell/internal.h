@@ -107,7 +107,8 @@ void cbx_shell_add_fact(struct cbx_shell *s, enum cbx_fact_id id, struct cbx_str
 /* --- mend.c ---------------------------------------------------------------------------------- */
 
 /* cbx_lang_code.mend: the grammar does not read ${x:$i:1}, ${x:+(y $z)}, 10#$x, >x <<<y,
- * { x; } <<<y, x=$(y) 2>/dev/null and `for x do`, but reads a text of the same length that means the
+ * { x; } <<<y, x=$(y) 2>/dev/null, ${x%%]*}, ${x//$y\/}, s/x$//, a here-document that begins with a
+ * backslash, and `for x do`, but reads a text of the same length that means the
  * same to the extractor. */
 struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar);
 

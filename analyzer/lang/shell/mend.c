@@ -144,6 +144,84 @@ static void mend_default(const struct cbx_parsed *parsed, size_t start, char **c
     }
 }
 
+/* --- ${x%%]*}, ${x//$y\/} --------------------------------------------------------------------- */
+
+/* Returns the end of the pattern that begins at `at` in an expansion: the place of its '}'. 0 if the
+ * end is not certain: quotes and substitutions may put it elsewhere. */
+static size_t end_of_pattern(struct cbx_str text, size_t at)
+{
+    size_t inner = 0, last = at + DEFAULT_MAX_BYTES;
+    for (; at + 1 < text.len && at < last; at++) {
+        char c = text.p[at], after = text.p[at + 1];
+        if (memchr("\"'`\n", c, 4) != NULL || (c == '$' && after == '(')) {
+            return 0;
+        }
+        if (c == '}' && inner == 0) {
+            return at;
+        }
+        inner += c == '$' && after == '{';
+        inner -= c == '}';
+        at += c == '\\';
+    }
+    return 0;
+}
+
+/* Replaces what the grammar does not read in the pattern of ${x%]}, ${x#]}, ${x/]/}: a bracket that
+ * opens no class, and an escaped slash behind a name. The extractor takes the values of such
+ * expansions for unknown. */
+static void mend_pattern(const struct cbx_parsed *parsed, size_t start, char **copy)
+{
+    struct cbx_str text = parsed->text;
+    size_t at = end_of_name(text, start), end = 0;
+    bool pattern = at > start + 2 && at < text.len && memchr("#%/", text.p[at], 3) != NULL;
+    if (pattern) {
+        end = end_of_pattern(text, at + 1);
+    }
+    for (bool opened = false; at + 1 < end; at++) {
+        char c = text.p[at + 1];
+        bool slash = c == '/' && text.p[at] == '\\' && isalnum((unsigned char)text.p[at - 1]);
+        bool bracket = c == ']' && !opened;
+        opened = (opened || c == '[') && c != ']';
+        *copy = (slash || bracket) && *copy == NULL ? copy_of(parsed, text) : *copy;
+        if (*copy != NULL && bracket) {
+            (*copy)[at + 1] = '_';
+            (*copy)[at] = text.p[at] == '\\' ? '_' : text.p[at];
+        } else if (*copy != NULL && slash) {
+            memcpy(*copy + at, "..", 2);
+        }
+    }
+}
+
+/* --- a$/b ------------------------------------------------------------------------------------- */
+
+/* Returns true at a '$' that begins no expansion. */
+static bool is_lone_dollar(struct cbx_str text, size_t at)
+{
+    return text.p[at] == '$' && memchr("/.,:%]+=^~;|&)\\ \t\n", text.p[at + 1], 18) != NULL &&
+           (at == 0 || (text.p[at - 1] != '$' && text.p[at - 1] != '{'));
+}
+
+/* --- <<X behind which a line begins with a backslash ------------------------------------------ */
+
+/* Returns true at a backslash that begins the text of a here-document, or a line behind `<<` that is
+ * none: with the character behind the backslash the line has the same words. In quotes the backslash
+ * may quote nothing, so a quote behind the backslash stays. */
+static bool begins_document(struct cbx_str text, size_t at)
+{
+    size_t end = at;
+    while (text.p[at] == '\\' && end > 0 && text.p[end - 1] == '\n') {
+        end--;
+    }
+    if (end == at || memchr("\n'`", text.p[at + 1], 3) != NULL) {
+        return false;
+    }
+    size_t start = end;
+    while (start > 0 && text.p[start - 1] != '\n') {
+        start--;
+    }
+    return end > start && memmem(text.p + start, end - start, "<<", 2) != NULL;
+}
+
 /* --- 10#$x ------------------------------------------------------------------------------------ */
 
 /* Returns true at the mark of a number whose base is written before a variable. The mended text
@@ -315,9 +393,15 @@ struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage 
     char *copy = NULL;
     for (size_t i = 0; i + 2 < text.len; i++) {
         bool opens = is_read_write(text, i), base = !opens && is_base(text, i);
-        bool string = is_late_string(text, i);
-        copy = (opens || base || string) && copy == NULL ? copy_of(parsed, text) : copy;
-        if (copy != NULL && string) {
+        bool string = is_late_string(text, i), lone = is_lone_dollar(text, i);
+        bool document = begins_document(text, i);
+        bool any = opens || base || string || lone || document;
+        copy = any && copy == NULL ? copy_of(parsed, text) : copy;
+        if (copy != NULL && document) {
+            memcpy(copy + i, "__", 2);
+        } else if (copy != NULL && lone) {
+            copy[i] = '_';
+        } else if (copy != NULL && string) {
             memcpy(copy + i, "<  ", 3);
         } else if (copy != NULL && opens) {
             memcpy(copy + i, "> ", 2);
@@ -334,6 +418,7 @@ struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage 
         }
         if (text.p[i] == '$' && text.p[i + 1] == '{') {
             mend_default(parsed, i, &copy);
+            mend_pattern(parsed, i, &copy);
             i = mend_offset(parsed, i, &copy);
         }
     }
