@@ -386,27 +386,31 @@ static size_t find_bare_do(struct cbx_str text, size_t at)
     return bare ? word - 1 : 0;
 }
 
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/* Marks that a text of the same length replaces. */
+static const struct mark {
+    bool (*is_at)(struct cbx_str text, size_t at);
+    const char *replacement;
+} marks[] = {
+    { is_read_write, "> " }, { is_base, "+" },          { is_late_string, "<  " },
+    { is_lone_dollar, "_" }, { begins_document, "__" },
+};
+enum { MARKS = sizeof(marks) / sizeof(marks[0]) };
+
 struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar)
 {
     (void)grammar;
     struct cbx_str text = parsed->text;
     char *copy = NULL;
     for (size_t i = 0; i + 2 < text.len; i++) {
-        bool opens = is_read_write(text, i), base = !opens && is_base(text, i);
-        bool string = is_late_string(text, i), lone = is_lone_dollar(text, i);
-        bool document = begins_document(text, i);
-        bool any = opens || base || string || lone || document;
-        copy = any && copy == NULL ? copy_of(parsed, text) : copy;
-        if (copy != NULL && document) {
-            memcpy(copy + i, "__", 2);
-        } else if (copy != NULL && lone) {
-            copy[i] = '_';
-        } else if (copy != NULL && string) {
-            memcpy(copy + i, "<  ", 3);
-        } else if (copy != NULL && opens) {
-            memcpy(copy + i, "> ", 2);
-        } else if (copy != NULL && base) {
-            copy[i] = '+';
+        for (size_t k = 0; k < MARKS; k++) {
+            bool found = marks[k].is_at(text, i);
+            copy = found && copy == NULL ? copy_of(parsed, text) : copy;
+            if (copy != NULL && found) {
+                memcpy(copy + i, marks[k].replacement, strlen(marks[k].replacement));
+                break;
+            }
         }
         if (text.p[i] == '=') {
             mend_assignment(parsed, i, &copy);
