@@ -332,6 +332,43 @@ static bool rename_word(struct cbx_str text, size_t at, char *copy)
     return false;
 }
 
+static bool names_a_type(struct cbx_str word)
+{
+    static const char *const types[] = { "string", "number", "boolean", "any",  "object",
+                                         "symbol", "bigint", "unknown", "never" };
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (cbx_str_is(word, types[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `(string) => void`: parameters without types, whose names are those of types. The grammar takes the
+ * names for types. Replaces the last character of each. */
+static bool rename_parameters(struct cbx_str text, size_t at, char *copy)
+{
+    bool found = false, names = true;
+    for (int pass = 0; pass < 2 && names; pass++) {
+        size_t end = at;
+        do {
+            end++;
+            struct cbx_str word = cbx_js_next_word(text, &end);
+            names = word.len > 0;
+            bool type = names_a_type(word);
+            found |= type;
+            if (type && pass == 1) {
+                copy[end - 1] = '_';
+            }
+            names = names && cbx_js_next_word(text, &end).len == 0;
+        } while (names && end < text.len && text.p[end] == ',');
+        end += names && end < text.len && text.p[end] == ')';
+        names = names && found && text.p[end - 1] == ')' && cbx_js_next_word(text, &end).len == 0 &&
+                cbx_str_starts(cbx_str_sub(text, end, text.len), CBX_STR("=>"));
+    }
+    return found && names;
+}
+
 /* Writes `export type{}` for `export type *` and `export type * as x`, which run no code either. */
 static bool empty_types(struct cbx_str text, size_t at, char *copy)
 {
@@ -385,8 +422,8 @@ static const struct {
     { 'i', true, hide_import },        { 'i', true, end_member },
     { '<', true, end_signature },      { '<', true, hide_arguments },
     { '<', true, hide_variance },      { ',', true, hide_variance },
-    { '<', true, rename_word },        { 'e', true, empty_types },
-    { 'g', true, hide_global },
+    { '<', true, rename_word },        { '(', true, rename_parameters },
+    { 'e', true, empty_types },        { 'g', true, hide_global },
 };
 
 /* True if the byte is text of a string, a template, a comment or a regular expression. */
