@@ -100,8 +100,11 @@ static void extract_function(struct cbx_shell *s, TSNode node)
 static void extract_literal(struct cbx_shell *s, TSNode node)
 {
     struct cbx_shell_text text = cbx_shell_fold(s, node);
+    bool somewhere = text.text.len > 1 && (text.text.p[0] == '/' || text.text.p[0] == '~') &&
+                     !cbx_shell_is_in_unknown_folder(s, node);
     if (text.known) {
-        cbx_facts_add(s->parsed->facts, CBX_IS_LITERAL, text.text, ts_node_start_byte(node),
+        enum cbx_fact_kind kind = text.pattern && somewhere ? CBX_IS_FILES : CBX_IS_LITERAL;
+        cbx_facts_add(s->parsed->facts, kind, text.text, ts_node_start_byte(node),
                       ts_node_end_byte(node));
     }
     if (!text.known || text.pattern) {

@@ -342,6 +342,10 @@ void cbx_shell_note_command(const struct cbx_shell *s, struct cbx_fact *fact);
 void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known, bool writes,
                             uint32_t start, uint32_t end);
 
+/* Returns true for a slash and a star behind an unknown word: these are files of the folder that the
+ * word names. */
+bool cbx_shell_is_in_unknown_folder(struct cbx_shell *s, TSNode node);
+
 /* Adds facts for a word that is not constant but may be a path (paths.c). */
 void cbx_shell_extract_path(struct cbx_shell *s, TSNode node);
 /* Sets the alternatives and the known parts of an argument whose word is not constant. */

@@ -113,6 +113,15 @@ static void add_path(struct cbx_shell *s, struct cbx_str word, TSNode node)
     cbx_facts_add(s->parsed->facts, kind, path, ts_node_start_byte(node), ts_node_end_byte(node));
 }
 
+bool cbx_shell_is_in_unknown_folder(struct cbx_shell *s, TSNode node)
+{
+    static const char any_file[] = { '/', '*', '\0' };
+    TSNode parent = ts_node_parent(node), before = ts_node_prev_sibling(node);
+    return cbx_str_starts(cbx_shell_source_of(s, node), cbx_str_of(any_file)) &&
+           !ts_node_is_null(parent) && cbx_shell_type_is(parent, "concatenation") &&
+           !ts_node_is_null(before) && !cbx_shell_fold(s, before).known;
+}
+
 /* Expands the braces of a word that may be a path; returns the number of words that result. */
 static size_t expand(struct cbx_shell *s, struct cbx_str word, struct cbx_str *words)
 {
@@ -135,7 +144,9 @@ static size_t expand(struct cbx_shell *s, struct cbx_str word, struct cbx_str *w
 void cbx_shell_extract_path(struct cbx_shell *s, TSNode node)
 {
     struct cbx_str words[ALTERNATIVES_MAX];
-    size_t count = expand(s, cbx_shell_source_of(s, node), words);
+    size_t count = cbx_shell_is_in_unknown_folder(s, node)
+                       ? 0
+                       : expand(s, cbx_shell_source_of(s, node), words);
     for (size_t i = 0; i < count; i++) {
         add_path(s, words[i], node);
     }
