@@ -134,7 +134,7 @@ static bool may_lead_out(struct cbx_str program)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* awk [-F SEPARATOR] [-v NAME=VALUE] PROGRAM FILE...: an unknown program may run others. Other
+/* awk [-F SEPARATOR] [-v NAME=VALUE] PROGRAM FILE...: a part of an unknown program may run others. Other
  * forbidden words of known programs are in commands.def. */
 void cbx_shell_judge_awk(const struct cbx_shell_command *c)
 {
@@ -150,7 +150,9 @@ void cbx_shell_judge_awk(const struct cbx_shell_command *c)
         cbx_shell_take_option(c, &w, &names, &value);
     }
     w += w < c->count && cbx_shell_is_option(&c->words[w]);
-    if (w < c->count && (!c->words[w].known || may_lead_out(c->words[w].text))) {
+    if (w < c->count && !c->words[w].known) {
+        cbx_shell_unknown_script(c, &c->words[w]);
+    } else if (w < c->count && may_lead_out(c->words[w].text)) {
         cbx_shell_unresolved(c->s, "code", &c->words[w]);
     }
 }

@@ -28,6 +28,10 @@ struct cbx_shell_command {
 /* Adds the fact that a part of the command (`what`) is computed. */
 void cbx_shell_unresolved(struct cbx_shell *s, const char *what, const struct cbx_word *word);
 
+/* Adds the fact that the command runs the word, a script of its own language, and that a part of the
+ * word is unknown; for a word of which nothing is known, the fact that its code is computed. */
+void cbx_shell_unknown_script(const struct cbx_shell_command *c, const struct cbx_word *word);
+
 /* Returns true if a command reads the word as an option. */
 bool cbx_shell_is_option(const struct cbx_word *word);
 

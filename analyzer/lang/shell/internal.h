@@ -342,6 +342,9 @@ void cbx_shell_note_command(const struct cbx_shell *s, struct cbx_fact *fact);
 void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known, bool writes,
                             uint32_t start, uint32_t end);
 
+/* Returns the end of the expansion that begins at `at`: $x, $1, ${...}, $(...), `...`. */
+size_t cbx_shell_end_of_expansion(struct cbx_str word, size_t at);
+
 /* Returns true for a slash and a star behind an unknown word: these are files of the folder that the
  * word names. */
 bool cbx_shell_is_in_unknown_folder(struct cbx_shell *s, TSNode node);

@@ -7,8 +7,7 @@
 
 enum { ALTERNATIVES_MAX = 16, WORD_MAX_BYTES = 1024 };
 
-/* Returns the end of the expansion that begins at `at`: $x, $1, ${...}, $(...), `...`. */
-static size_t end_of_expansion(struct cbx_str word, size_t at)
+size_t cbx_shell_end_of_expansion(struct cbx_str word, size_t at)
 {
     char open = at + 1 < word.len ? word.p[at + 1] : '\0', close = '\0';
     if (word.p[at] == '`') {
@@ -43,7 +42,7 @@ static bool find_braces(struct cbx_str word, size_t *open, size_t *close)
         if (c == '\\') {
             i++;
         } else if (c == '$') {
-            i = end_of_expansion(word, i) - 1;
+            i = cbx_shell_end_of_expansion(word, i) - 1;
         } else if (c == '{') {
             *open = i;
             found = true;
@@ -84,7 +83,7 @@ static struct cbx_str without_quotes(struct cbx_shell *s, struct cbx_str word, b
     for (size_t i = 0; out != NULL && i < word.len; i++) {
         char c = word.p[i];
         if ((c == '$' || c == '`') && quote != '\'') {
-            i = end_of_expansion(word, i) - 1;
+            i = cbx_shell_end_of_expansion(word, i) - 1;
             *gaps = true;
             c = '*';
         } else if (c == quote || (quote == '\0' && (c == '\'' || c == '"'))) {

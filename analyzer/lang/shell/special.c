@@ -380,7 +380,9 @@ static void judge_sed(const struct cbx_shell_command *c)
         }
         w += kind == SED_SKIPS_NEXT;
         given |= kind == SED_SCRIPT || kind == SED_UNREAD;
-        if (kind == SED_UNREAD || (kind == SED_SCRIPT && (!word->known || sed_acts(script)))) {
+        if (kind == SED_SCRIPT && !word->known) {
+            cbx_shell_unknown_script(c, word);
+        } else if (kind == SED_UNREAD || (kind == SED_SCRIPT && sed_acts(script))) {
             cbx_shell_unresolved(c->s, "code", word);
         }
     }

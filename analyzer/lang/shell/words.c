@@ -361,6 +361,29 @@ void cbx_shell_unresolved(struct cbx_shell *s, const char *what, const struct cb
                           word->start, word->end);
 }
 
+/* Returns true if nothing of a word is known: it has only variables and substitutions. */
+static bool is_wholly_unknown(struct cbx_str word)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        if (word.p[i] == '$' || word.p[i] == '`') {
+            i = cbx_shell_end_of_expansion(word, i) - 1;
+        } else if (word.p[i] != '"') {
+            return false;
+        }
+    }
+    return true;
+}
+
+void cbx_shell_unknown_script(const struct cbx_shell_command *c, const struct cbx_word *word)
+{
+    if (is_wholly_unknown(cbx_str_sub(c->s->parsed->text, word->start, word->end))) {
+        cbx_shell_unresolved(c->s, "code", word);
+        return;
+    }
+    cbx_facts_add_special(c->s->parsed->facts, CBX_FACT_SHELL_SCRIPT, c->words[0].text, word->start,
+                          word->end);
+}
+
 bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text)
 {
     return c->fed && c->hole.len > 0 && memmem(text.p, text.len, c->hole.p, c->hole.len) != NULL;

@@ -1,7 +1,7 @@
 awk "$PROGRAM" a.csv
 # expect 1 sh.command
 gawk -F, "{ $X }" a.csv
-# expect 3 sh.command
+# expect 3 sh.script
 sed -i s/a/b/ /etc/hosts
 # expect 5 sh.open-outside
 sed --in-place=.old -e s/a/b/ -- /usr/lib/x
