@@ -51,8 +51,7 @@ void cbx_shell_mark_alone(struct cbx_facts *facts, size_t from)
         fact->alone |=
             fact->kind == CBX_IS_SPECIAL &&
             (fact->special == CBX_FACT_SHELL_NOT_LISTED ||
-             fact->special == CBX_FACT_SHELL_EVALUATED ||
-             fact->special == CBX_FACT_SHELL_SCRIPT ||
+             fact->special == CBX_FACT_SHELL_EVALUATED || fact->special == CBX_FACT_SHELL_SCRIPT ||
              fact->special == CBX_FACT_SHELL_UNRESOLVED || fact->special == CBX_FACT_SHELL_OPTION);
     }
 }
