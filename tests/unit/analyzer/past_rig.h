@@ -20,7 +20,8 @@ static inline int set_up(void **state)
     (void)state;
     struct cbx_err err;
     return cbx_policy_parse(CBX_STR("version: 1\nname: evaluating\nextends: [default]\nrules:\n"
-                                    "  - {id: sh.evaluated, guarded: never}\n"),
+                                    "  - {id: sh.evaluated, guarded: never}\n"
+                                    "  - {id: sh.option, guarded: never}\n"),
                             "evaluating", &policy, &err);
 }
 
