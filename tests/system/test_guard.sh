@@ -184,6 +184,12 @@ made() { # LANGUAGE CODE: what the analyzer cannot follow, the guard of default 
 is_recorded_for() { # DECISION
     jq -es --arg d "$1" 'any(.[]; .type == "blocked" and .body.decision == $d and .body.capability == "evaluate-text" and (.body.rule | length > 0))' "$state/audit.jsonl"
 }
+written() { # sympy writes the name of a symbol into the code that it makes
+    run python $'import sympy\nopen("n", "w").write("__import__(\\"os\\").getpid()")\nprint(sympy.lambdify(sympy.Symbol("x"), sympy.Symbol(open("n").read()))(1))' default >"$work/written"
+    jq -c '[.status, .blocked, .output]' "$work/written"
+    jq -e '.status == "error" and (.blocked | any(.capability == "evaluate-text"))' "$work/written"
+}
+ok 'Python evaluates no name of the interpreter that a library writes into code' written
 path='const fs = require("fs"); fs.writeFileSync("k", "constructor"); const k = fs.readFileSync("k", "utf8"); const get = (o, ...ks) => ks.reduce((a, n) => a[n], o); const text = "console.log(\"uid=\")";'
 ok 'JavaScript makes no code of a text: Function' made javascript "$path get([], k, k)(text)()"
 ok '  nor as a constructor' made javascript "$path new (get([], k, k))(text)()"

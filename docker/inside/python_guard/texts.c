@@ -116,10 +116,20 @@ static bool is_called(const char *text, size_t len, size_t i, const char *name)
     return end < len && text[end] == '(';
 }
 
-/* True if the text has a name of the interpreter (`__import__`), or calls a powerful builtin. It
- * is never judged: the analyzer denies such names in texts for libraries, and another constant
- * with one is not judged as such a text. */
-static bool is_forbidden(const char *text, size_t len, int checked)
+/* True if a name of the interpreter (`__import__`) begins here. pandas makes names of its own for
+ * local variables: `@limit` of a query. */
+static bool is_of_interpreter(const char *text, size_t len, size_t i)
+{
+    static const char local[] = "__pd_eval_local_";
+    size_t n = sizeof(local) - 1;
+    return i + 1 < len && text[i] == '_' && text[i + 1] == '_' &&
+           !(i + n < len && strncmp(text + i, local, n) == 0);
+}
+
+/* True if the text has a name of the interpreter, or calls a powerful builtin. It is never judged:
+ * the analyzer denies such names in texts for libraries, and another constant with one is not
+ * judged as such a text. */
+static bool is_forbidden(const char *text, size_t len)
 {
     bool found = false;
     for (size_t i = 0; i < len && !found; i++) {
@@ -129,7 +139,7 @@ static bool is_forbidden(const char *text, size_t len, int checked)
         for (size_t k = 0; k < sizeof(powerful) / sizeof(powerful[0]); k++) {
             found = found || is_called(text, len, i, powerful[k]);
         }
-        found = found || (checked != POWER && i + 1 < len && text[i] == '_' && text[i + 1] == '_');
+        found = found || is_of_interpreter(text, len, i);
     }
     return found;
 }
@@ -149,7 +159,7 @@ static bool has_power(const struct cover *cover, size_t i)
 
 static bool is_judged(const char *text, size_t len, int checked)
 {
-    if (is_forbidden(text, len, checked)) {
+    if (is_forbidden(text, len)) {
         return false;
     }
     if (checked == POWER) {

@@ -453,6 +453,23 @@ def opencv():
 
 
 @use
+def pandas_query():
+    import pandas as pd
+    frame = pd.DataFrame({'a': range(20), 'b': list('xyzxy') * 4})
+    limit, wanted = 10, ['x', 'z']
+    return len(frame.query('a > @limit')) == 9 and len(frame.query('a > @limit and b in @wanted')) == 5 and frame.eval('a * @limit').sum() == 1900
+
+
+@use
+def rich_log():
+    import io
+    from rich.console import Console
+    text = io.StringIO()
+    Console(file=text, width=80).log('done', {'a': 1})
+    return 'done' in text.getvalue()
+
+
+@use
 def opencv_windows():
     import cv2
     import numpy as np
