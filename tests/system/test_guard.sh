@@ -23,7 +23,8 @@ extends: [permissive]
 rules:
   - {id: my.modules, match: {import: [subprocess, multiprocessing, xmlrpc, "!xmlrpc.client"]}}
 YAML
-start_server --policy "$work/guarded.yaml" --policy "$work/ending.yaml" --policy "$work/importing.yaml" --policy default --policy permissive
+printf 'version: 1\nname: loading\nextends: [permissive]\nrules:\n  - {id: any.credentials, effect: warn, override: true}\nguard: {evaluate-text: refuse}\n' >"$work/loading.yaml"
+start_server --policy "$work/guarded.yaml" --policy "$work/loading.yaml" --policy "$work/ending.yaml" --policy "$work/importing.yaml" --policy default --policy permissive
 run() { post /v1/executions "$(jq -n --arg c "$2" --arg l "$1" --arg p "${3:-guarded}" '{code: $c, language: $l, policy: $p}')"; }
 text_of() { jq -r '[(.output // [])[] | .text // ""] | join("")'; }
 
@@ -184,6 +185,12 @@ made() { # LANGUAGE CODE: what the analyzer cannot follow, the guard of default 
 is_recorded_for() { # DECISION
     jq -es --arg d "$1" 'any(.[]; .type == "blocked" and .body.decision == $d and .body.capability == "evaluate-text" and (.body.rule | length > 0))' "$state/audit.jsonl"
 }
+loaded() { # a file of code that nobody judged
+    run python $'import io\nopen("mx.py", "w").write("print(1)")\ntry:\n    import mx\nexcept ImportError as e:\n    print("no", e)\ntry:\n    io.open_code("/etc/hostname")\nexcept OSError as e:\n    print("no", e)' loading >"$work/loaded"
+    jq -c '[.status, .blocked, .output]' "$work/loaded"
+    jq -e '.blocked | any(.capability == "evaluate-text" and .what == "a file that was not judged") and any(.capability == "read-outside")' "$work/loaded"
+}
+ok 'Python loads no file that was not judged, and reads none outside as code, with a record' loaded
 written() { # sympy writes the name of a symbol into the code that it makes
     run python $'import sympy\nopen("n", "w").write("__import__(\\"os\\").getpid()")\nprint(sympy.lambdify(sympy.Symbol("x"), sympy.Symbol(open("n").read()))(1))' default >"$work/written"
     jq -c '[.status, .blocked, .output]' "$work/written"

@@ -167,9 +167,16 @@ static PyObject *refuse_file(const char *path, const char *why, PyObject *name)
     return NULL;
 }
 
-/* Reads a file, or raises OSError, or ImportError for a file that was not judged. */
+/* Reads a file, or raises OSError, also for a file outside that the guard refuses, or ImportError for
+ * a file that was not judged, and reports that. */
 static bool read_code(const char *path, struct file *file, PyObject *name)
 {
+    PyObject *text = PyUnicode_DecodeFSDefault(path);
+    bool refused = text == NULL || cbx_hook_check_file(text, false) != 0;
+    Py_XDECREF(text);
+    if (refused) {
+        return false;
+    }
     int error = read_file(path, file);
     if (error == EINVAL) {
         refuse_file(path, "is no file of source, so it is not loaded as code", name);
@@ -186,6 +193,9 @@ static bool read_code(const char *path, struct file *file, PyObject *name)
                     "with %%writefile",
                     name);
         free_file(file);
+        if (cbx_hook_refuses(CBX_GUARD_EVALUATE)) {
+            cbx_hook_report(CBX_GUARD_EVALUATE, "a file that was not judged");
+        }
         return false;
     }
     return true;
