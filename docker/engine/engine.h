@@ -18,7 +18,7 @@ struct cbx_engine;
 /* For a process that confines itself before cbx_engine_new with this host: initialises libcurl,
  * and returns the access that must stay allowed. From then on files for Podman are created in
  * `scratch` (NULL = /tmp). Not thread-safe. */
-enum { CBX_ENGINE_FOLDERS = 4 };
+enum { CBX_ENGINE_FOLDERS = 5 };
 struct cbx_engine_needs {
     bool tcp; /* true for connections over TCP, and the resolution of a name */
     /* folders with files that it reads: certificates, tokens */

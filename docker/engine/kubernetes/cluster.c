@@ -65,6 +65,7 @@ void cbx_cluster_done(struct cbx_cluster *c)
                             p->priority_class,
                             p->registry_credentials,
                             p->registry_ca,
+                            p->images_file,
                             p->installer_runtime };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         free(texts[i]);
@@ -434,10 +435,8 @@ static int read_start(const char *path, struct cbx_str text, int64_t *out_ms, st
     return 0;
 }
 
-static int read_images(const char *settings_path, struct cbx_str name, json_t **out,
-                       struct cbx_err *err)
+static int read_images(const char *path, json_t **out, struct cbx_err *err)
 {
-    CBX_AUTO_MEM char *given = cbx_str_copy(name), *path = resolve(settings_path, given);
     CBX_AUTO_MEM char *text = NULL;
     struct cbx_err inner = { 0 };
     int failed = cbx_cluster_file(path, &text, err);
@@ -478,6 +477,7 @@ static int take_settings(const char *path, const struct settings *s, struct cbx_
     pods->installer_runtime = copy_text(s->installer_runtime);
     pods->registry_credentials = copy_path(path, s->registry_credentials);
     pods->registry_ca = copy_path(path, s->registry_ca);
+    pods->images_file = copy_path(path, s->images);
     pods->node_selector = json_deep_copy(s->node_selector);
     pods->tolerations = json_deep_copy(s->tolerations);
     pods->pull_secrets = json_deep_copy(s->pull_secrets);
@@ -486,10 +486,10 @@ static int take_settings(const char *path, const struct settings *s, struct cbx_
         return failed;
     }
     failed = read_start(path, s->start_timeout, &pods->start_ms, err);
-    if (failed || s->images.len == 0) {
+    if (failed || pods->images_file == NULL) {
         return failed;
     }
-    return read_images(path, s->images, &pods->images, err);
+    return read_images(pods->images_file, &pods->images, err);
 }
 
 static int read_settings(const char *path, json_t **root, struct settings *out, struct cbx_err *err)

@@ -26,8 +26,8 @@ struct cbx_cluster_pods {
     json_t *node_selector;      /* object of strings; NULL = none */
     json_t *tolerations;        /* array, as in a Pod; NULL = none */
     json_t *pull_secrets;       /* array of names; NULL = none */
-    /* what `codebox image push` wrote: {"codebox-python:latest": {reference, id, size, labels}} */
-    json_t *images;
+    char *images_file;          /* path of what `codebox image push` wrote; NULL = none */
+    json_t *images; /* its content: {"codebox-python:latest": {reference, id, size, labels}} */
 };
 
 struct cbx_cluster {

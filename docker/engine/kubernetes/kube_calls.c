@@ -496,6 +496,7 @@ void cbx_kubernetes_prepare(const char *host, const char *scratch, struct cbx_en
                                                            : CBX_CLUSTER_ACCOUNT "/token");
     CBX_AUTO_DONE(cluster) cluster = { .server = NULL };
     if (cbx_cluster_read_settings(host, &cluster, NULL) == 0) { /* else cbx_engine_new tells it */
+        add_file(out, cluster.pods.images_file);
         add_file(out, cluster.pods.registry_credentials);
         add_file(out, cluster.pods.registry_ca);
     }

@@ -650,6 +650,38 @@ static void a_missing_image_names_the_file_that_lacks_it(void **state)
     assert_non_null(strstr(err.text, "the cluster's images file has no image 'codebox-c:latest'"));
 }
 
+static bool has_folder(const struct cbx_engine_needs *needs, const char *folder)
+{
+    for (size_t i = 0; i < needs->folder_count; i++) {
+        if (strcmp(needs->folders[i], folder) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void files_that_the_settings_name_stay_readable_wherever_they_are(void **state)
+{
+    (void)state;
+    char path[128], images[128], text[512], folder[80];
+    struct cbx_engine_needs needs;
+    snprintf(folder, sizeof(folder), "%s/elsewhere", cluster.folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    cluster_write(images, "elsewhere/images.json", "{}");
+    snprintf(text, sizeof(text),
+             "namespace: boxes\nimages: %s/images.json\nregistry-credentials: /a/config.json\n"
+             "registry-ca: /b/ca.pem\n",
+             folder);
+    cluster_write(path, "settings.yaml", text);
+    cbx_engine_prepare(cluster.host, NULL, &needs);
+    assert_true(has_folder(&needs, cluster.folder));
+    assert_true(has_folder(&needs, folder));
+    assert_true(has_folder(&needs, "/a"));
+    assert_true(has_folder(&needs, "/b"));
+    unlink(images);
+    rmdir(folder);
+}
+
 static void the_runtimes_are_runtime_classes(void **state)
 {
     (void)state;
@@ -701,6 +733,7 @@ int main(void)
         TEST(a_pod_that_a_webhook_changed_does_not_run),
         TEST(a_pod_that_was_placed_and_written_in_other_units_runs),
         TEST(a_missing_image_names_the_file_that_lacks_it),
+        TEST(files_that_the_settings_name_stay_readable_wherever_they_are),
         TEST(the_runtimes_are_runtime_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
