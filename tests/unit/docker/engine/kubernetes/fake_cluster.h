@@ -50,7 +50,7 @@ static struct {
     } programs[4];
     /* The record. */
     json_t *pods; /* name: Pod */
-    char token[64], calls[4096];
+    char token[64], exec_token[64], calls[4096];
     int watches, version;
 
     int listening, port;
@@ -60,8 +60,8 @@ static struct {
     char folder[64], kubeconfig[128], settings[128], images[128], host[300];
 } cluster;
 
-/* Sec-WebSocket-Key of the request that this thread serves. */
-static __thread char cluster_key[64];
+/* Sec-WebSocket-Key and token of the request that this thread serves. */
+static __thread char cluster_key[64], cluster_token[64];
 
 static void cluster_note(const char *what)
 {
@@ -376,6 +376,7 @@ static void cluster_exec(int fd, const char *name)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     struct cluster_exec exec = { .web = fd, .plain = ends[0], .container = container };
     container->fd = ends[1];
+    memcpy(cluster.exec_token, cluster_token, sizeof(cluster.exec_token));
     fake_note("attach");
     cluster_switch(fd);
     pthread_mutex_unlock(&fake.lock);
@@ -533,9 +534,10 @@ static bool cluster_read_request(int fd, char method[16], char path[1024], char 
     *body = calloc(1, len + 1);
     snprintf(cluster_key, sizeof(cluster_key), "%.*s",
              key != NULL ? (int)strcspn(key + 19, "\r") : 0, key != NULL ? key + 19 : "");
-    pthread_mutex_lock(&fake.lock);
-    snprintf(cluster.token, sizeof(cluster.token), "%.*s",
+    snprintf(cluster_token, sizeof(cluster_token), "%.*s",
              token != NULL ? (int)strcspn(token + 22, "\r") : 0, token != NULL ? token + 22 : "");
+    pthread_mutex_lock(&fake.lock);
+    memcpy(cluster.token, cluster_token, sizeof(cluster.token));
     pthread_mutex_unlock(&fake.lock);
     return sscanf(head, "%15s %1023s", method, path) == 2 && fake_read(fd, *body, len);
 }

@@ -248,7 +248,7 @@ static void a_token_that_was_rotated_before_exec_is_read_again(void **state)
     cluster.exec_unauthorized = 1;
     CBX_AUTO(sandbox) sandbox = prepared();
     assert_non_null(sandbox);
-    assert_string_equal(cluster.token, "second");
+    assert_string_equal(cluster.exec_token, "second");
 }
 
 static void an_api_server_that_restarts_loses_no_sandbox(void **state)
