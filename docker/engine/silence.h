@@ -27,7 +27,12 @@ enum {
     CBX_SILENCE_LAST_MS = 500, /* five periods of the scheduler's quota */
     CBX_SILENCE_SAMPLE_MS = 1000,
     CBX_SILENCE_MAX_MS = 10000, /* in total, since the last byte */
+    /* A connection that broke is opened again meanwhile: an API server, or an engine that keeps its
+     * containers, may restart. Then the run of its sandbox is lost. */
+    CBX_SILENCE_BROKEN_MS = 8000,
 };
+_Static_assert((int)CBX_SILENCE_QUIET_MS + (int)CBX_SILENCE_BROKEN_MS < (int)CBX_SILENCE_MAX_MS,
+               "a connection that broke is lost in time");
 _Static_assert(CBX_SILENCE_QUIET_MS + CBX_SILENCE_PONG_MS + CBX_SILENCE_ASK_MS +
                        CBX_SILENCE_LAST_MS + CBX_SILENCE_SAMPLE_MS <
                    CBX_SILENCE_MAX_MS,

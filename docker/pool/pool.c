@@ -148,8 +148,8 @@ void cbx_pool_prewarm(struct cbx_pool *pool, const char *kernel, const struct cb
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Takes a warm sandbox, else one whose kernel is idle, else any. */
-static struct cbx_sandbox *take_ready(struct cbx_pool *pool, struct cbx_pool_profile *p)
+/* Takes out a warm sandbox, else one whose kernel is idle, else any; NULL if there is none. */
+static struct cbx_sandbox *take_best(struct cbx_pool_profile *p)
 {
     int best = -1;
     for (int k = 0; k < p->count; k++) {
@@ -160,6 +160,22 @@ static struct cbx_sandbox *take_ready(struct cbx_pool *pool, struct cbx_pool_pro
     }
     struct cbx_sandbox *sandbox = p->ready[best].sandbox;
     p->ready[best] = p->ready[--p->count];
+    return sandbox;
+}
+
+/* The same for a call. The connections of all may have broken since they were checked, as when an
+ * API server restarts: such a sandbox has no state, and another one is made in its place. */
+static struct cbx_sandbox *take_ready(struct cbx_pool *pool, struct cbx_pool_profile *p)
+{
+    struct cbx_sandbox *sandbox;
+    while ((sandbox = take_best(p)) != NULL && !cbx_sandbox_poll(sandbox)) {
+        pool->stats.unhealthy++;
+        cbx_sandbox_end(sandbox);
+        cbx_pool_await_removal(pool, sandbox);
+    }
+    if (sandbox == NULL) {
+        return NULL;
+    }
     int64_t now = cbx_clock_ms();
     if (p->refill_ms <= now) { /* later takes do not postpone it */
         p->refill_ms = now + pool->config.refill_ms;

@@ -188,37 +188,53 @@ static int read_close_reason(struct cbx_sandbox *sandbox, int failed, struct cbx
     return failed;
 }
 
-static int exchange_hello(struct cbx_sandbox *sandbox, const char mark[CBX_FRAME_MARK_BYTES],
-                          int timeout_ms, struct cbx_frame *frame, struct cbx_err *err)
+/* Sends the key and ATTACH. Frames of other threads come after them, as the sandbox does not own the
+ * connection yet. */
+static int send_opening(struct cbx_sandbox *sandbox, struct cbx_attach *attach,
+                        const char mark[CBX_FRAME_MARK_BYTES], struct cbx_err *err)
 {
     struct cbx_str nonce = { .p = mark + CBX_FRAME_KEY_BYTES, .len = CBX_FRAME_NONCE_BYTES };
     char terms[sizeof(sandbox->lease_ms) + sizeof(sandbox->config.epoch)];
     memcpy(terms, &sandbox->lease_ms, sizeof(sandbox->lease_ms));
     memcpy(terms + sizeof(sandbox->lease_ms), &sandbox->config.epoch,
            sizeof(sandbox->config.epoch));
-    int failed = cbx_attach_send(sandbox->attach, mark, CBX_FRAME_KEY_BYTES, err);
-    if (failed) {
-        return read_close_reason(sandbox, failed, err);
+    CBX_AUTO_DONE(buf) opening;
+    cbx_buf_init(&opening, CBX_FRAME_KEY_BYTES + CBX_FRAME_HEAD_BYTES + CBX_FRAME_ATTACH_BYTES);
+    cbx_buf_add_bytes(&opening, mark, CBX_FRAME_KEY_BYTES);
+    int failed = cbx_sandbox_add_frame(&opening, CBX_FRAME_ATTACH, nonce,
+                                       (struct cbx_str){ .p = terms, .len = sizeof(terms) }, err);
+    if (!failed) {
+        failed = cbx_attach_send(attach, opening.p, opening.len, err);
     }
-    failed = cbx_sandbox_send(sandbox, CBX_FRAME_ATTACH, nonce,
-                              (struct cbx_str){ .p = terms, .len = sizeof(terms) }, err);
-    if (failed) {
-        return read_close_reason(sandbox, failed, err);
-    }
-    return receive_hello(sandbox, timeout_ms, frame, err);
+    explicit_bzero(opening.p, opening.len);
+    return failed;
 }
 
-/* Authenticates this host, and skips bytes that the sandbox sent to earlier hosts. */
-static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *tag,
-                 struct cbx_err *err)
+static void own_attach(struct cbx_sandbox *sandbox, struct cbx_attach *attach)
+{
+    pthread_mutex_lock(&sandbox->send_lock);
+    cbx_attach_free(sandbox->attach);
+    sandbox->attach = attach;
+    pthread_mutex_unlock(&sandbox->send_lock);
+}
+
+int cbx_sandbox_greet(struct cbx_sandbox *sandbox, struct cbx_attach *attach, int timeout_ms,
+                      struct cbx_str *tag, struct cbx_err *err)
 {
     struct cbx_sha256 key = derive(sandbox, "key", CBX_STR(""));
     char mark[CBX_FRAME_MARK_BYTES];
+    struct cbx_frame frame;
     memcpy(mark, key.bytes, CBX_FRAME_KEY_BYTES);
     cbx_random(mark + CBX_FRAME_KEY_BYTES, CBX_FRAME_NONCE_BYTES);
     cbx_stream_seek(&sandbox->stream, mark);
-    struct cbx_frame frame;
-    if (exchange_hello(sandbox, mark, timeout_ms, &frame, err)) {
+    int failed = send_opening(sandbox, attach, mark, err);
+    own_attach(sandbox, attach);
+    if (failed) {
+        failed = read_close_reason(sandbox, failed, err);
+    } else {
+        failed = receive_hello(sandbox, timeout_ms, &frame, err);
+    }
+    if (failed) {
         return cbx_wrap(err, "starting a sandbox");
     }
     return read_hello(sandbox, &frame, tag, err);
@@ -228,12 +244,12 @@ static int run_container(struct cbx_sandbox *sandbox, const struct cbx_container
                          struct cbx_err *err)
 {
     struct cbx_str tag;
-    int failed =
-        cbx_engine_container_begin(sandbox->engine, spec, sandbox->id, &sandbox->attach, err);
+    struct cbx_attach *attach = NULL;
+    int failed = cbx_engine_container_begin(sandbox->engine, spec, sandbox->id, &attach, err);
     if (failed) {
         return failed;
     }
-    return greet(sandbox, HELLO_TIMEOUT_MS, &tag, err);
+    return cbx_sandbox_greet(sandbox, attach, HELLO_TIMEOUT_MS, &tag, err);
 }
 
 static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *config,
@@ -315,8 +331,9 @@ static int add_tag(struct cbx_sandbox *sandbox, struct cbx_buf *frames, struct c
     if (failed) {
         return failed;
     }
-    struct cbx_sha256 mac = derive(sandbox, "tag", cbx_buf_str(&text));
-    struct cbx_str bytes = { .p = (const char *)mac.bytes, .len = sizeof(mac.bytes) };
+    sandbox->tag_mac = derive(sandbox, "tag", cbx_buf_str(&text));
+    struct cbx_str bytes = { .p = (const char *)sandbox->tag_mac.bytes,
+                             .len = sizeof(sandbox->tag_mac.bytes) };
     return cbx_sandbox_add_frame(frames, CBX_FRAME_TAG, bytes, cbx_buf_str(&text), err);
 }
 
@@ -411,6 +428,7 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     if (!cbx_sha256_equal(&have, &want)) {
         return cbx_fail(err, CBX_EPROTO, "the authentication of the sandbox's tag fails");
     }
+    sandbox->tag_mac = have;
     return cbx_sandbox_read_tag(sandbox, text, err);
 }
 
@@ -451,10 +469,11 @@ int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config
 {
     struct cbx_sandbox *sandbox = new_sandbox(engine, config);
     snprintf(sandbox->id, sizeof(sandbox->id), "%s", id);
-    int failed = cbx_engine_container_attach(engine, sandbox->id, &sandbox->attach, err);
+    struct cbx_attach *attach = NULL;
+    int failed = cbx_engine_container_attach(engine, sandbox->id, &attach, err);
     struct cbx_str tag = { 0 };
     if (!failed) {
-        failed = greet(sandbox, ADOPT_TIMEOUT_MS, &tag, err);
+        failed = cbx_sandbox_greet(sandbox, attach, ADOPT_TIMEOUT_MS, &tag, err);
     }
     if (!failed) {
         failed = read_tag(sandbox, tag, err);

@@ -189,7 +189,8 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
  * with any end; *out then owns the result. Events go to the options' sink during the run. If the
  * wall clock or processor time limit is exceeded, the program is interrupted, and its whole
  * process tree killed within a second. The supervisor stores the events and the result until
- * cbx_sandbox_acknowledge or the next run. If the engine, or only the sandbox, does not reply
+ * cbx_sandbox_acknowledge or the next run. A connection that breaks meanwhile is opened again, and
+ * no event is lost or repeated. If the engine, or only the sandbox, does not reply
  * any more, the result is LOST, within 10 s (docker/engine/silence.h): the program may still
  * run, until the sandbox's lease ends. A paused sandbox is not lost. CBX_ETOOBIG for a source,
  * or a list of accepted files, that is too large for a sandbox. */
@@ -279,6 +280,16 @@ void cbx_sandbox_end(struct cbx_sandbox *sandbox);
 
 /* True if the connection is still open, without waiting. Only while nothing runs in it. */
 bool cbx_sandbox_poll(struct cbx_sandbox *sandbox);
+
+/* True if the connection broke, without waiting, and cbx_sandbox_reach may open it again. Only while
+ * nothing runs in it. */
+bool cbx_sandbox_is_broken(struct cbx_sandbox *sandbox);
+
+/* The same as cbx_sandbox_poll, and opens a connection that broke again, as when an API server restarts: waits up to
+ * CBX_SILENCE_BROKEN_MS for that, or without `wait` makes one attempt. *gone: the sandbox has ended,
+ * or cannot be used any more; nothing is lost then if cbx_sandbox_is_untouched. CBX_EENGINE: whether
+ * it has ended is not known, because its engine does not answer. Only while nothing runs in it. */
+int cbx_sandbox_reach(struct cbx_sandbox *sandbox, bool wait, bool *gone, struct cbx_err *err);
 
 /* Kills and removes the container. */
 void cbx_sandbox_free(struct cbx_sandbox *sandbox);

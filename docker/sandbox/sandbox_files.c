@@ -42,8 +42,11 @@ static int ask(struct cbx_sandbox *sandbox, struct request request, struct answe
     if (!failed && frame.payload.len < sizeof(out->code)) {
         failed = cbx_fail(err, CBX_EPROTO, "the sandbox sent a truncated answer");
     }
+    if (failed == CBX_ETOOBIG) {
+        return failed;
+    }
     if (failed) {
-        sandbox->alive = failed == CBX_ETOOBIG;
+        cbx_sandbox_note_failed(sandbox, failed);
         return failed;
     }
     memcpy(&out->code, frame.payload.p, sizeof(out->code));

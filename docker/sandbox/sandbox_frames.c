@@ -174,6 +174,7 @@ void cbx_sandbox_renew_lease(struct cbx_sandbox *sandbox)
 
 void cbx_sandbox_end(struct cbx_sandbox *sandbox)
 {
+    atomic_store(&sandbox->link.ends, true);
     send_lease(sandbox, 0);
 }
 
@@ -186,7 +187,15 @@ bool cbx_sandbox_poll(struct cbx_sandbox *sandbox)
         if (failed == CBX_ETIMEDOUT) {
             break;
         }
-        sandbox->alive = !failed && got.bytes.len > 0 && feed(&sandbox->stream, &got, NULL) == 0;
+        if (!failed && got.bytes.len == 0) {
+            failed = CBX_EIO;
+        }
+        if (!failed) {
+            failed = feed(&sandbox->stream, &got, NULL);
+        }
+        if (failed) {
+            cbx_sandbox_note_failed(sandbox, failed);
+        }
     }
     return sandbox->alive;
 }

@@ -135,6 +135,19 @@ void cbx_sandbox_close_input(struct cbx_sandbox *sandbox, struct cbx_result *res
     pthread_mutex_unlock(&in->lock);
 }
 
+void cbx_sandbox_reset_input(struct cbx_sandbox *sandbox)
+{
+    struct cbx_sandbox_input *in = &sandbox->input;
+    pthread_mutex_lock(&in->lock);
+    in->sent = in->fed = 0;
+    if (in->runs && in->has && !in->told) {
+        in->cut = in->ended = in->told = true;
+        in->open = false;
+        drop_waiting(in);
+    }
+    pthread_mutex_unlock(&in->lock);
+}
+
 bool cbx_sandbox_take_fed(struct cbx_sandbox *sandbox, const struct cbx_frame *frame)
 {
     struct cbx_sandbox_input *in = &sandbox->input;

@@ -17,6 +17,8 @@ struct cbx_link {
     int64_t throttled; /* ASKED: throttled periods until then; -1 = unknown */
     int64_t waited_ms;
     atomic_int silent; /* enum cbx_silent, permanent; any thread sets it */
+    bool broken;       /* the connection broke, and may be opened again (sandbox_reattach.c) */
+    atomic_bool ends;  /* cbx_sandbox_end was called: its end is no fault */
 };
 
 /* The standard input of the run (sandbox_input.c). */
@@ -50,6 +52,10 @@ int cbx_sandbox_open_input(struct cbx_sandbox *sandbox, const struct cbx_run_opt
 void cbx_sandbox_start_input(struct cbx_sandbox *sandbox);
 void cbx_sandbox_close_input(struct cbx_sandbox *sandbox, struct cbx_result *result);
 
+/* A connection that broke is opened again: the supervisor has ended an input that was not
+ * complete, and counts its bytes anew. */
+void cbx_sandbox_reset_input(struct cbx_sandbox *sandbox);
+
 /* True for a FED frame, which is consumed: more bytes are sent. */
 bool cbx_sandbox_take_fed(struct cbx_sandbox *sandbox, const struct cbx_frame *frame);
 
@@ -72,6 +78,7 @@ struct cbx_sandbox {
     json_t *mounted;                 /* mounts; NULL = none */
     struct cbx_sha256 granted;       /* digest from cbx_sandbox_give */
     struct cbx_sha256 ledger;        /* ledger of the entries sent to it (policies/ledger.h) */
+    struct cbx_sha256 tag_mac;       /* MAC of the last tag; zero = none */
     char kernel[32], session[CBX_NAME_MAX + 1], principal[CBX_NAME_MAX + 1],
         policy[CBX_NAME_MAX + 1];
     struct cbx_limits limits;
@@ -97,6 +104,21 @@ int cbx_sandbox_ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str *o
  * flags to the sandbox's description of them. */
 int cbx_sandbox_verify_mounts(struct cbx_sandbox *sandbox, const struct cbx_sandbox_mounts *mounts,
                               struct cbx_err *err);
+
+/* Authenticates this host on a new connection, which the sandbox owns from then on, instead of an
+ * earlier one; skips bytes that were sent to earlier hosts. `tag` is borrowed. */
+int cbx_sandbox_greet(struct cbx_sandbox *sandbox, struct cbx_attach *attach, int timeout_ms,
+                      struct cbx_str *tag, struct cbx_err *err);
+
+/* Notes that a request or poll has failed with this code: the sandbox cannot be used, at least
+ * until its connection is opened again. */
+void cbx_sandbox_note_failed(struct cbx_sandbox *sandbox, int failed);
+
+/* sandbox_reattach.c: opens a connection that broke again, with attempts until the deadline. The
+ * sandbox's run_id is what its supervisor has then. CBX_ENOTFOUND if the sandbox has ended, or
+ * misses frames that were on their way; CBX_ESTATE if another gateway has taken it over; else the
+ * error of the last attempt. */
+int cbx_sandbox_reattach(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_err *err);
 
 /* Sends one frame whose payload is a followed by b. From any thread. */
 int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,

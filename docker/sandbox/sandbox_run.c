@@ -128,41 +128,55 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     return cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
 }
 
-/* Determines the end of a run that its sandbox does not report, with an engine that replies. */
-static enum cbx_run_status ask_status(const struct cbx_sandbox *sandbox, bool late)
+/* What is known of a run whose end its sandbox does not report. */
+enum end { BROKEN, LATE, CANCELLED };
+
+/* Determines how the run ended, with an engine that replies. */
+static enum cbx_run_status ask_status(const struct cbx_sandbox *sandbox, enum end end,
+                                      enum cbx_silent *silent)
 {
     struct cbx_container_state state = { 0 };
-    if (late) {
+    if (end == LATE) {
         return CBX_RUN_TIMEOUT;
     }
     int failed = cbx_engine_container_state(sandbox->engine, sandbox->id, 0, &state, NULL);
-    return !failed && state.oom_killed ? CBX_RUN_OOM : CBX_RUN_KILLED;
+    bool ours = end == CANCELLED || atomic_load(&sandbox->link.ends);
+    if (!failed && state.oom_killed) {
+        return CBX_RUN_OOM;
+    }
+    if (!ours && (failed ? failed != CBX_ENOTFOUND : state.running)) {
+        *silent = CBX_SILENT_SANDBOX;
+        return CBX_RUN_LOST;
+    }
+    return CBX_RUN_KILLED;
 }
 
-/* The stream ended, the link is silent, or no frame came before the deadline: the result has the
- * reason, as far as the engine knows it. An engine that does not reply to a ping gets no further
- * requests: such calls take long to fail, and the sandbox ends with its lease. */
-static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
+/* The connection broke and could not be opened again, the link is silent, or no frame came before
+ * the deadline: the result has the reason, as far as the engine knows it. An engine that does not
+ * reply to a ping gets no further requests: such calls take long to fail, and the sandbox ends with
+ * its lease. */
+static void note_loss(struct cbx_sandbox *sandbox, int64_t began, enum end end,
                       struct cbx_result *result)
 {
     /* The wall clock is read before the ping, which takes time. The silence is a difference of two
      * times in whole milliseconds, and may be up to one shorter. */
     int64_t silent_ms = cbx_attach_silent_ms(sandbox->attach), now_ms = cbx_time_ms();
     result->silent = (enum cbx_silent)atomic_load(&sandbox->link.silent);
+    result->status = CBX_RUN_LOST;
     if (result->silent == CBX_SILENT_NONE && cbx_engine_ping(sandbox->engine, PING_MS, NULL) != 0) {
         result->silent = CBX_SILENT_ENGINE;
         atomic_store(&sandbox->link.silent, CBX_SILENT_ENGINE);
     }
     if (result->silent == CBX_SILENT_NONE) {
-        result->status = ask_status(sandbox, late);
-    } else {
-        result->status = CBX_RUN_LOST;
+        result->status = ask_status(sandbox, end, &result->silent);
+    }
+    if (result->status == CBX_RUN_LOST) {
         result->lost_since_ms = now_ms - (silent_ms > 0 ? silent_ms - 1 : 0);
     }
     result->exit_code = -1;
     result->session_lost = true;
     result->duration_ms = (uint64_t)(cbx_clock_ms() - began);
-    sandbox->alive = false;
+    sandbox->alive = sandbox->link.broken = false;
     sandbox->run_id[0] = '\0';
     if (result->silent != CBX_SILENT_ENGINE) {
         cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
@@ -194,6 +208,9 @@ struct run {
     bool cancelled;
     const struct cbx_sink *sink; /* the client's sink; NULL = none */
     struct cbx_sink refusals;    /* for a cancelled run */
+    /* Frames of the run's log: received in all, by this connection, and the payload of the last. */
+    uint64_t logged, seen;
+    size_t last_len;
 };
 
 /* Refusals are recorded even without a waiting client. */
@@ -235,20 +252,87 @@ static int await_frame(struct cbx_sandbox *sandbox, struct run *run, struct cbx_
     }
 }
 
+/* --- a connection that broke ------------------------------------------------------------------ */
+
+static bool may_reattach(const struct cbx_sandbox *sandbox, const struct run *run, int failed)
+{
+    return failed == CBX_EIO && atomic_load(&sandbox->link.silent) == CBX_SILENT_NONE &&
+           !atomic_load(&sandbox->link.ends) && !run->cancelled;
+}
+
+/* Attaches to the sandbox again, if the run had reached it, and has its log sent once more. */
+static int reattach(struct cbx_sandbox *sandbox, struct run *run)
+{
+    char run_id[sizeof(sandbox->run_id)];
+    memcpy(run_id, sandbox->run_id, sizeof(run_id));
+    int64_t until = smaller(run->deadline, cbx_clock_ms() + CBX_SILENCE_BROKEN_MS);
+    int failed = cbx_sandbox_reattach(sandbox, until, NULL);
+    if (failed) {
+        return failed;
+    }
+    if (strcmp(run_id, sandbox->run_id) != 0) {
+        return CBX_ENOTFOUND;
+    }
+    run->seen = 0;
+    return cbx_sandbox_send(sandbox, CBX_FRAME_FOLLOW, CBX_STR(""), CBX_STR(""), NULL);
+}
+
+static bool is_logged(uint8_t type)
+{
+    return type != CBX_FRAME_HELLO && type != CBX_FRAME_ANSWER && type != CBX_FRAME_PONG &&
+           type != CBX_FRAME_READY;
+}
+
+/* True for a frame that is new, or has new bytes: the payload is cut to those. The log is only
+ * appended to, and output is also appended to its last frame. */
+static bool take_new(struct run *run, struct cbx_frame *frame)
+{
+    size_t len = frame->payload.len;
+    if (!is_logged(frame->type)) {
+        return true;
+    }
+    run->seen++;
+    if (run->seen < run->logged || (run->seen == run->logged && len <= run->last_len)) {
+        return false;
+    }
+    if (run->seen == run->logged) {
+        frame->payload = cbx_str_sub(frame->payload, run->last_len, len);
+    }
+    run->logged = run->seen;
+    run->last_len = len;
+    return true;
+}
+
+/* Receives the next frame that is new, on a new connection if the present one breaks. */
+static int await_new(struct cbx_sandbox *sandbox, struct run *run, struct cbx_frame *frame,
+                     struct cbx_err *err)
+{
+    for (;;) {
+        int failed = await_frame(sandbox, run, frame, err);
+        if (failed && may_reattach(sandbox, run, failed) && reattach(sandbox, run) == 0) {
+            continue;
+        }
+        if (failed || take_new(run, frame)) {
+            return failed;
+        }
+    }
+}
+
 /* Handles frames until DONE. */
 static int follow(struct cbx_sandbox *sandbox, struct run *run, struct cbx_err *err)
 {
     for (;;) {
         struct cbx_frame frame;
         struct cbx_err inner = { 0 };
-        int failed = await_frame(sandbox, run, &frame, &inner);
+        int failed = await_new(sandbox, run, &frame, &inner);
         if (failed == CBX_EPROTO) {
             sandbox->alive = false;
             cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
             return cbx_fail(err, CBX_EPROTO, "%.400s; the sandbox was removed", inner.text);
         }
         if (failed) {
-            note_loss(sandbox, run->began, failed == CBX_ETIMEDOUT && !run->cancelled, run->result);
+            enum end end = failed == CBX_ETIMEDOUT ? LATE : BROKEN;
+            note_loss(sandbox, run->began, run->cancelled ? CANCELLED : end, run->result);
             return 0;
         }
         if (frame.type == CBX_FRAME_DONE) {
@@ -329,7 +413,7 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     }
     if (send_run(sandbox, permit, source, options, NULL) != 0) {
         *out = (struct cbx_result){ 0 };
-        note_loss(sandbox, cbx_clock_ms(), false, out);
+        note_loss(sandbox, cbx_clock_ms(), BROKEN, out);
         return 0;
     }
     cbx_sandbox_start_input(sandbox);
@@ -349,10 +433,8 @@ int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const st
     if (run_id[0] == '\0' || strcmp(run_id, sandbox->run_id) != 0) {
         return cbx_fail(err, CBX_ENOTFOUND, "the sandbox has no run '%.31s'", run_id);
     }
-    int failed = cbx_sandbox_send(sandbox, CBX_FRAME_FOLLOW, CBX_STR(""), CBX_STR(""), err);
-    if (failed) {
-        return failed;
-    }
+    /* a connection that broke is opened again by the receiver */
+    cbx_sandbox_send(sandbox, CBX_FRAME_FOLLOW, CBX_STR(""), CBX_STR(""), NULL);
     return follow_to_end(sandbox, sandbox->limits.wall_ms, sink, out, err);
 }
 

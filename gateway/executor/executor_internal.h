@@ -213,6 +213,10 @@ void cbx_executor_end_output(struct cbx_executor_request *r, struct cbx_result *
  * one fails with its sink. Returns the result for the run. */
 int cbx_executor_note_failure(struct cbx_executor_request *r, int failed);
 
+/* Returns the sandbox of an entered session, for a request of a caller. CBX_ESTATE if it has ended;
+ * CBX_EENGINE if that is not known. */
+int cbx_executor_reach(struct cbx_session *session, struct cbx_sandbox **out, struct cbx_err *err);
+
 /* The calls with several replies. `bytes` are the bytes of `submit` (executor.def). */
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
                         struct cbx_str bytes, struct cbx_err *err);

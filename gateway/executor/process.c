@@ -62,6 +62,20 @@ static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int6
     }
 }
 
+/* Opens connections of idle sessions that broke again, before their leases end. */
+static void *keep_connections(void *context)
+{
+    enum { PERIOD_MS = 5000 };
+    struct cbx_executor *e = context;
+    for (;;) {
+        nanosleep(&(struct timespec){ .tv_sec = PERIOD_MS / 1000 }, NULL);
+        if (cbx_executor_is_held(e)) {
+            cbx_sessions_reattach(e->sessions);
+        }
+    }
+    return NULL;
+}
+
 static void *housekeep(void *context)
 {
     struct cbx_executor *e = context;
@@ -350,6 +364,7 @@ static bool start_threads(struct cbx_executor *e, const struct cbx_executor_chan
     bool prunes = e->config.persistent && e->config.audit_keep_ms > 0;
     pthread_t thread;
     return pthread_create(&thread, NULL, housekeep, e) == 0 &&
+           pthread_create(&thread, NULL, keep_connections, e) == 0 &&
            (channels->reload < 0 || cbx_reload_listen(&reloads)) &&
            cbx_acceptors_start(&acceptors) &&
            (!prunes || pthread_create(&thread, NULL, prune_audit, e) == 0);

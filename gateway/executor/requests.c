@@ -460,12 +460,11 @@ static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct 
     if (failed) {
         return failed;
     }
-    *sandbox = cbx_session_sandbox(*session);
-    if (*sandbox != NULL && cbx_sandbox_poll(*sandbox)) {
-        return 0;
+    failed = cbx_executor_reach(*session, sandbox, err);
+    if (failed) {
+        cbx_sessions_leave(r->executor->sessions, *session);
     }
-    cbx_sessions_leave(r->executor->sessions, *session);
-    return cbx_fail(err, CBX_ESTATE, "the session's sandbox is gone, and its files with it");
+    return failed;
 }
 
 /* --- dispatch --------------------------------------------------------------------------------- */

@@ -177,15 +177,23 @@ static int run_entered(struct cbx_execution *x, struct cbx_session *session, str
 {
     struct cbx_executor *e = x->request->executor;
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
-    bool restarted = sandbox == NULL || !cbx_sandbox_poll(sandbox);
-    if (restarted) { /* or another replica has it: then this executor ends */
+    bool gone = true;
+    int failed = 0;
+    if (sandbox != NULL) {
+        failed = cbx_sandbox_reach(sandbox, true, &gone, err);
+    }
+    if (failed) {
+        return failed;
+    }
+    if (gone) { /* or another replica has it: then this executor ends */
         cbx_executor_await_hold(e);
     }
-    if (restarted || lacks_packages(x, sandbox)) {
+    bool restarted = gone && (sandbox == NULL || !cbx_sandbox_is_untouched(sandbox));
+    if (gone || lacks_packages(x, sandbox)) {
         /* The container ended since the last run: the session continues in a new one, without
          * its state, and the result reports this. */
         const struct cbx_sandbox *ended = sandbox;
-        int failed = take_sandbox(x, &sandbox, err);
+        failed = take_sandbox(x, &sandbox, err);
         if (failed) {
             return failed;
         }
@@ -214,7 +222,7 @@ static int run_entered(struct cbx_execution *x, struct cbx_session *session, str
     }
     cbx_sessions_begin(e->sessions, session, x->permit->decision, x->permit->audit_seq);
     x->request->one_shot = x->permit->session[0] == '\0' ? sandbox : NULL;
-    int failed = cbx_sandbox_run(sandbox, x->permit, x->given.text, &options, &x->result, err);
+    failed = cbx_sandbox_run(sandbox, x->permit, x->given.text, &options, &x->result, err);
     x->request->one_shot = NULL;
     if (failed == CBX_ESTALE) {
         cbx_sessions_unbegin(e->sessions, session);
@@ -225,14 +233,33 @@ static int run_entered(struct cbx_execution *x, struct cbx_session *session, str
     return failed;
 }
 
+int cbx_executor_reach(struct cbx_session *session, struct cbx_sandbox **out, struct cbx_err *err)
+{
+    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
+    bool gone = true;
+    int failed = 0;
+    if (sandbox != NULL) {
+        failed = cbx_sandbox_reach(sandbox, true, &gone, err);
+    }
+    if (failed) {
+        return failed;
+    }
+    if (gone) {
+        return cbx_fail(err, CBX_ESTATE, "the session's sandbox is gone, and its files with it");
+    }
+    *out = sandbox;
+    return 0;
+}
+
 /* Call it with the session entered. */
 static int put_entered(struct cbx_execution *x, struct cbx_session *session, struct cbx_err *err)
 {
-    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
-    if (sandbox == NULL || !cbx_sandbox_poll(sandbox)) {
-        return cbx_fail(err, CBX_ESTATE, "the session's sandbox is gone, and its files with it");
+    struct cbx_sandbox *sandbox;
+    int failed = cbx_executor_reach(session, &sandbox, err);
+    if (failed) {
+        return failed;
     }
-    int failed = cbx_sandbox_put_judged(sandbox, x->permit, x->given.text, err);
+    failed = cbx_sandbox_put_judged(sandbox, x->permit, x->given.text, err);
     x->request->ledger = *cbx_sandbox_ledger(sandbox);
     if (!failed) {
         note_begun(x->request);

@@ -307,17 +307,22 @@ int cbx_sessions_enter_run(struct cbx_sessions *sessions, struct cbx_ticket *tic
     return enter(sessions, &entry, out, err);
 }
 
-void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session)
+void cbx_sessions_leave_slot(struct cbx_sessions *sessions, struct cbx_session *session)
 {
-    pthread_mutex_lock(&sessions->lock);
     bool discards = session->state == CBX_SLOT_DISCARDING;
     session->state = state_after_leaving(session->state);
-    session->last_used_ms = cbx_clock_ms();
-    session->ended_ms = session->ended_ms != 0 ? session->ended_ms : session->last_used_ms;
     pthread_cond_broadcast(&sessions->changed);
     if (discards) {
         cbx_sessions_drop_result(sessions, session);
     }
+}
+
+void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *session)
+{
+    pthread_mutex_lock(&sessions->lock);
+    session->last_used_ms = cbx_clock_ms();
+    session->ended_ms = session->ended_ms != 0 ? session->ended_ms : session->last_used_ms;
+    cbx_sessions_leave_slot(sessions, session);
     pthread_mutex_unlock(&sessions->lock);
 }
 

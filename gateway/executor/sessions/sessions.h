@@ -162,6 +162,11 @@ int cbx_sessions_expire(struct cbx_sessions *sessions, int64_t now_ms, int64_t i
 /* Renews the leases of all sandboxes in the table. */
 void cbx_sessions_renew_leases(struct cbx_sessions *sessions);
 
+/* Opens the connections of idle sessions that broke again, with one attempt each, several at a
+ * time; stops when the engine does not answer. A session counts as entered meanwhile, and not as
+ * used. */
+void cbx_sessions_reattach(struct cbx_sessions *sessions);
+
 /* --- listing ---------------------------------------------------------------------------------- */
 
 int cbx_sessions_count(struct cbx_sessions *sessions);

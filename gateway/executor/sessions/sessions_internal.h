@@ -63,6 +63,9 @@ static inline bool cbx_slot_is_entered(const struct cbx_session *s)
 /* With the lock held, which is released meanwhile: closes the session and discards its sandbox. */
 void cbx_sessions_close_slot(struct cbx_sessions *sessions, struct cbx_session *session);
 
+/* With the lock held, which may be released meanwhile: leaves an entered session. */
+void cbx_sessions_leave_slot(struct cbx_sessions *sessions, struct cbx_session *session);
+
 /* With the lock held, which may be released meanwhile; the slot is IDLE: drops its result,
  * closes a one-shot's slot. */
 void cbx_sessions_drop_result(struct cbx_sessions *sessions, struct cbx_session *session);

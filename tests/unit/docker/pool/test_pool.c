@@ -38,6 +38,24 @@ static void prewarms_profiles_and_replaces_a_taken_sandbox(void **state)
     cbx_pool_discard(pool, sandbox);
 }
 
+static void a_ready_sandbox_whose_connection_broke_is_not_given(void **state)
+{
+    (void)state;
+    struct cbx_sandbox *sandbox = NULL;
+    make_pool(&(struct cbx_pool_config){ .min = 1 });
+    cbx_pool_prewarm(pool, "python", &limits);
+    AWAIT_STATS(ready, 1);
+    pthread_mutex_lock(&fake.lock);
+    shutdown(fake.containers[0].fd, SHUT_RDWR);
+    pthread_mutex_unlock(&fake.lock);
+    FAKE_AWAIT(fake.containers[0].fd == -1);
+    assert_int_equal(take("s1", &sandbox, NULL), 0);
+    assert_int_not_equal(index_of(sandbox), 0);
+    assert_int_equal(stats().unhealthy, 1);
+    FAKE_AWAIT(fake.containers[0].removed);
+    cbx_pool_discard(pool, sandbox);
+}
+
 /* In the order of the work a removal comes after the take and before prewarming: after the removal,
  * a replacement would have been begun. */
 static void a_taken_sandbox_is_replaced_later_and_the_last_one_at_once(void **state)
@@ -398,6 +416,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(makes_one_when_none_is_ready),
         TEST(prewarms_profiles_and_replaces_a_taken_sandbox),
+        TEST(a_ready_sandbox_whose_connection_broke_is_not_given),
         TEST(a_taken_sandbox_is_replaced_later_and_the_last_one_at_once),
         TEST(a_profile_that_was_used_is_prewarmed_too),
         TEST(gives_only_sandboxes_of_the_permits_limits),

@@ -317,6 +317,60 @@ static void a_pod_whose_container_has_ended_is_gone(void **state)
     assert_string_equal(err.text, "the sandbox is gone");
 }
 
+/* --- faults in a run -------------------------------------------------------------------------- */
+
+static const char *pod_in_run; /* the name of the Pod */
+
+static void run_in(struct cbx_sandbox *sandbox, void (*on_run)(struct fake_container *),
+                   struct cbx_result *out)
+{
+    struct cbx_permit p = permit_for("1");
+    pod_in_run = cbx_sandbox_id(sandbox);
+    fake.on_run = on_run;
+    assert_int_equal(cbx_sandbox_claim(sandbox, &p, &err), 0);
+    p.ledger = *cbx_sandbox_ledger(sandbox);
+    assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("1"), NULL, out, &err), 0);
+}
+
+/* The program ends while the API server is away. */
+static void restart_api_server(struct fake_container *c)
+{
+    shutdown(c->fd, SHUT_RDWR);
+    cluster.exec_busy = 6; /* more than an exec repeats */
+    c->fd = -1;
+    fake_end_run(c, CBX_DONE_ENDED, 0);
+}
+
+static void an_api_server_that_restarts_loses_no_run(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = prepared();
+    CBX_AUTO_DONE(result) result = { 0 };
+    run_in(sandbox, restart_api_server, &result);
+    assert_int_equal(result.status, CBX_RUN_OK);
+    assert_false(result.session_lost);
+    assert_int_equal(fake_received(&fake.containers[0], CBX_FRAME_RUN), 1);
+    assert_int_equal(fake.count, 1);
+}
+
+static void run_out_of_memory(struct fake_container *c)
+{
+    shutdown(c->fd, SHUT_RDWR);
+    json_object_set_new(json_object_get(cluster.pods, pod_in_run), "status",
+                        json_pack("{s:s,s:[{s:{s:{s:s,s:i}}}]}", "phase", "Failed",
+                                  "containerStatuses", "state", "terminated", "reason", "OOMKilled",
+                                  "exitCode", 137));
+}
+
+static void a_run_whose_pod_has_no_memory_left_is_not_lost(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = prepared();
+    CBX_AUTO_DONE(result) result = { 0 };
+    run_in(sandbox, run_out_of_memory, &result);
+    assert_int_equal(result.status, CBX_RUN_OOM);
+}
+
 /* --- faults of the watch ---------------------------------------------------------------------- */
 
 static void a_watch_that_is_too_old_or_breaks_begins_anew(void **state)
@@ -715,6 +769,8 @@ int main(void)
         TEST(streams_of_another_protocol_are_not_used),
         TEST(the_error_of_an_ended_bridge_has_the_reason),
         TEST(a_pod_whose_container_has_ended_is_gone),
+        TEST(an_api_server_that_restarts_loses_no_run),
+        TEST(a_run_whose_pod_has_no_memory_left_is_not_lost),
         TEST(a_watch_that_is_too_old_or_breaks_begins_anew),
         TEST(a_pod_whose_events_are_lost_is_read),
         TEST(watches_that_end_at_once_are_not_repeated_without_pause),

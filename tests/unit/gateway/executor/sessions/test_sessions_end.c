@@ -61,9 +61,52 @@ static void lists_all_sessions_or_those_of_a_principal_or_one(void **state)
     fake_stop();
 }
 
+static void cut(int container)
+{
+    pthread_mutex_lock(&fake.lock);
+    shutdown(fake.containers[container].fd, SHUT_RDWR);
+    pthread_mutex_unlock(&fake.lock);
+    FAKE_AWAIT(fake.containers[container].fd == -1);
+}
+
+static void use(struct cbx_sessions *sessions, const char *id)
+{
+    struct cbx_session *session;
+    assert_int_equal(cbx_sessions_enter(sessions, id, "ann", &session, NULL), 0);
+    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
+    assert_int_equal(cbx_sandbox_put(sandbox, CBX_STR("f"), CBX_STR("x"), NULL), 0);
+    cbx_sessions_leave(sessions, session);
+}
+
+static void connections_of_idle_sessions_that_broke_are_opened_again(void **state)
+{
+    (void)state;
+    fake_start();
+    struct cbx_engine *engine = NULL;
+    struct cbx_sessions *sessions = cbx_sessions_new(3, discard, NULL);
+    assert_int_equal(cbx_engine_new(fake.host, &engine, NULL), 0);
+    open_session(sessions, engine, "a", "ann");
+    open_session(sessions, engine, "b", "ann");
+    open_session(sessions, engine, "unused", "ann");
+    use(sessions, "a");
+    use(sessions, "b");
+    cut(1);
+    cut(2);
+    cbx_sessions_reattach(sessions);
+    assert_int_equal(fake_received(&fake.containers[0], CBX_FRAME_ATTACH), 1);
+    assert_int_equal(fake_received(&fake.containers[1], CBX_FRAME_ATTACH), 2);
+    assert_int_equal(fake_received(&fake.containers[2], CBX_FRAME_ATTACH), 1);
+    use(sessions, "a");
+    use(sessions, "b");
+    cbx_sessions_free(sessions);
+    cbx_engine_free(engine);
+    fake_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(connections_of_idle_sessions_that_broke_are_opened_again),
         cmocka_unit_test(lists_all_sessions_or_those_of_a_principal_or_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
