@@ -68,14 +68,22 @@ enum cbx_run_status {
     CBX_RUN_KILLED,  /* killed by a signal, or cancelled */
     CBX_RUN_CPU,     /* used more processor time than allowed */
     CBX_RUN_REFUSED, /* the guard refused an action, and the policy ends runs then */
-    /* the engine, or only the sandbox, does not reply: the program may have ended, or still run */
+    /* the engine, or only the sandbox, does not reply, or the cluster took the sandbox away: the
+     * program may have ended, or still run */
     CBX_RUN_LOST,
     CBX_RUN_STATUSES,
 };
 const char *cbx_run_status_name(enum cbx_run_status status);
 
-/* The part that does not reply, for a LOST run. */
-enum cbx_silent { CBX_SILENT_NONE = 0, CBX_SILENT_ENGINE, CBX_SILENT_SANDBOX, CBX_SILENTS };
+/* The part that does not reply, for a LOST run. TAKEN: the sandbox, which the cluster has evicted or
+ * removed. */
+enum cbx_silent {
+    CBX_SILENT_NONE = 0,
+    CBX_SILENT_ENGINE,
+    CBX_SILENT_SANDBOX,
+    CBX_SILENT_TAKEN,
+    CBX_SILENTS
+};
 
 /* Owned by the caller (cbx_result_done). Zero-initialised, it is a failed run. */
 struct cbx_result {
@@ -101,9 +109,10 @@ struct cbx_result {
     struct cbx_sha256 input_sha256;
 };
 
-/* Writes "engine unreachable since TIME, outcome unknown", or "sandbox silent since TIME,
- * outcome unknown" if the engine replies, with a UTC time, for a LOST result. */
-enum { CBX_RESULT_LOSS_BYTES = 96 };
+/* Writes "engine unreachable since TIME, outcome unknown", "sandbox silent since TIME, outcome
+ * unknown" if the engine replies, or "sandbox evicted or removed by its cluster, silent since TIME,
+ * outcome unknown", with a UTC time, for a LOST result. */
+enum { CBX_RESULT_LOSS_BYTES = 128 };
 const char *cbx_result_loss(const struct cbx_result *result, char out[CBX_RESULT_LOSS_BYTES]);
 
 void cbx_result_done(struct cbx_result *result);

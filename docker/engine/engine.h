@@ -116,10 +116,11 @@ void cbx_engine_guard_removals(struct cbx_engine *engine, bool (*may_remove)(voi
  * removing it, which may still fail: retry. */
 int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
-/* State of a container: CBX_ENOTFOUND if it does not exist. A paused container is running too.
- * timeout_ms 0 = the default of all calls. */
+/* State of a container: CBX_ENOTFOUND if it does not exist. A paused container is running too; one
+ * that is `taken` has been evicted, or is being removed, by its cluster. timeout_ms 0 = the default
+ * of all calls. */
 struct cbx_container_state {
-    bool running, paused, oom_killed;
+    bool running, paused, oom_killed, taken;
     int exit_code;
 };
 int cbx_engine_container_state(struct cbx_engine *engine, const char *id, int timeout_ms,

@@ -141,8 +141,13 @@ static enum cbx_run_status ask_status(const struct cbx_sandbox *sandbox, enum en
     }
     int failed = cbx_engine_container_state(sandbox->engine, sandbox->id, 0, &state, NULL);
     bool ours = end == CANCELLED || atomic_load(&sandbox->link.ends);
+    bool kept = cbx_engine_abilities(sandbox->engine)->keeps_ended;
     if (!failed && state.oom_killed) {
         return CBX_RUN_OOM;
+    }
+    if (!ours && ((!failed && state.taken) || (failed == CBX_ENOTFOUND && kept))) {
+        *silent = CBX_SILENT_TAKEN;
+        return CBX_RUN_LOST;
     }
     if (!ours && (failed ? failed != CBX_ENOTFOUND : state.running)) {
         *silent = CBX_SILENT_SANDBOX;

@@ -95,6 +95,7 @@ struct cbx_kube_pod {
     char reason[64], message[300], node[64];
     int exit_code;
     bool oom_killed;
+    bool taken; /* evicted by its node or the scheduler, or being removed */
 };
 int cbx_kube_not_started(const struct cbx_kube *kube, const struct cbx_kube_pod *pod,
                          struct cbx_err *err);

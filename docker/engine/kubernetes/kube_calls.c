@@ -296,6 +296,7 @@ static int state(struct cbx_engine *engine, const char *id, int timeout_ms,
     cbx_kube_pod_read(answer, &pod);
     *out = (struct cbx_container_state){ .running = pod.phase == CBX_POD_RUNNING,
                                          .oom_killed = pod.oom_killed,
+                                         .taken = pod.taken,
                                          .exit_code = pod.exit_code };
     return 0;
 }

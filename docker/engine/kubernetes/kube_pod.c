@@ -369,7 +369,9 @@ void cbx_kube_pod_read(const json_t *pod, struct cbx_kube_pod *out)
     read_conditions(status, out);
     read_container(json_object_get(container, "state"), out);
     bool ended = cbx_str_is(phase, "Failed") || cbx_str_is(phase, "Succeeded");
-    if (ended && out->phase != CBX_POD_ENDED) { /* evicted, or refused by the node */
+    bool has_reason = cbx_json_str(json_object_get(status, "reason")).len > 0;
+    if (ended &&
+        (has_reason || out->phase != CBX_POD_ENDED)) { /* evicted, or refused by the node */
         out->phase = CBX_POD_ENDED;
         copy(out->reason, sizeof(out->reason), status, "reason");
         copy(out->message, sizeof(out->message), status, "message");
@@ -378,4 +380,6 @@ void cbx_kube_pod_read(const json_t *pod, struct cbx_kube_pod *out)
     if (removed && out->phase == CBX_POD_RUNNING) {
         out->phase = CBX_POD_ENDED;
     }
+    /* A Pod whose container ended by itself has no reason of its own. */
+    out->taken = removed || (ended && has_reason);
 }

@@ -353,6 +353,39 @@ static void an_api_server_that_restarts_loses_no_run(void **state)
     assert_int_equal(fake.count, 1);
 }
 
+static void delete_pod(struct fake_container *c)
+{
+    shutdown(c->fd, SHUT_RDWR);
+    json_object_del(cluster.pods, pod_in_run);
+}
+
+static void evict(struct fake_container *c)
+{
+    shutdown(c->fd, SHUT_RDWR);
+    json_object_set_new(json_object_get(cluster.pods, pod_in_run), "status",
+                        json_pack("{s:s,s:s,s:s,s:[{s:{s:{s:s,s:i}}}]}", "phase", "Failed",
+                                  "reason", "Evicted", "message",
+                                  "The node was low on resource: memory.", "containerStatuses",
+                                  "state", "terminated", "reason", "Error", "exitCode", 137));
+}
+
+static void a_run_whose_pod_is_deleted_or_evicted_is_lost(void **state)
+{
+    (void)state;
+    static void (*const faults[])(struct fake_container *) = { delete_pod, evict };
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        char loss[CBX_RESULT_LOSS_BYTES];
+        CBX_AUTO(sandbox) sandbox = prepared();
+        CBX_AUTO_DONE(result) result = { 0 };
+        run_in(sandbox, faults[i], &result);
+        assert_int_equal(result.status, CBX_RUN_LOST);
+        assert_int_equal(result.silent, CBX_SILENT_TAKEN);
+        assert_true(result.session_lost);
+        assert_non_null(strstr(cbx_result_loss(&result, loss),
+                               "sandbox evicted or removed by its cluster, silent since 2"));
+    }
+}
+
 static void run_out_of_memory(struct fake_container *c)
 {
     shutdown(c->fd, SHUT_RDWR);
@@ -770,6 +803,7 @@ int main(void)
         TEST(the_error_of_an_ended_bridge_has_the_reason),
         TEST(a_pod_whose_container_has_ended_is_gone),
         TEST(an_api_server_that_restarts_loses_no_run),
+        TEST(a_run_whose_pod_is_deleted_or_evicted_is_lost),
         TEST(a_run_whose_pod_has_no_memory_left_is_not_lost),
         TEST(a_watch_that_is_too_old_or_breaks_begins_anew),
         TEST(a_pod_whose_events_are_lost_is_read),

@@ -79,6 +79,14 @@ static void an_error_says_why_the_run_ended(void **state)
             .lost_since_ms = 1000 },
           "lost",
           "lost: sandbox silent since 1970-01-01T00:00:01Z, outcome unknown" },
+        { { .status = CBX_RUN_LOST,
+            .exit_code = -1,
+            .silent = CBX_SILENT_TAKEN,
+            .lost_since_ms = 1000,
+            .session_lost = true },
+          "lost",
+          "lost: sandbox evicted or removed by its cluster, silent since 1970-01-01T00:00:01Z, "
+          "outcome unknown; the session's state is lost" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CBX_AUTO_JSON json = results_of(&cases[i].result);
