@@ -153,7 +153,8 @@ static struct cbx_sandbox *take_best(struct cbx_pool_profile *p)
 {
     int best = -1;
     for (int k = 0; k < p->count; k++) {
-        best = best < 0 || p->ready[k].warmth > p->ready[best].warmth ? k : best;
+        bool better = best < 0 || p->ready[k].warmth > p->ready[best].warmth;
+        best = better && !p->ready[k].suspect ? k : best;
     }
     if (best < 0) {
         return NULL;
@@ -358,6 +359,18 @@ void cbx_pool_renew_leases(struct cbx_pool *pool)
             cbx_sandbox_renew_lease(pool->profiles[i].ready[k].sandbox);
         }
     }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void cbx_pool_suspect(struct cbx_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (int i = 0; i < CBX_POOL_PROFILES; i++) {
+        for (int k = 0; k < pool->profiles[i].count; k++) {
+            pool->profiles[i].ready[k].suspect = true;
+        }
+    }
+    pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
 }
 

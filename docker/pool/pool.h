@@ -71,6 +71,10 @@ void cbx_pool_count(struct cbx_pool *pool);
 /* Renews the leases of the ready sandboxes. */
 void cbx_pool_renew_leases(struct cbx_pool *pool);
 
+/* A sandbox has fallen silent: the ready ones may be on the same node, or behind the same link. None
+ * is given from now on before it has answered a ping. */
+void cbx_pool_suspect(struct cbx_pool *pool);
+
 /* True if this container is ready in the pool, or being removed. */
 bool cbx_pool_has(struct cbx_pool *pool, const char *id);
 

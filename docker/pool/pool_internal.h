@@ -17,6 +17,7 @@ enum cbx_pool_warmth { CBX_POOL_WARMING = 0, CBX_POOL_COLD, CBX_POOL_WARM };
 struct cbx_pool_ready {
     struct cbx_sandbox *sandbox;
     int64_t born_ms, checked_ms;
+    bool suspect; /* not given before it has answered a ping */
     enum cbx_pool_warmth warmth;
 };
 

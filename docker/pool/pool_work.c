@@ -90,7 +90,7 @@ static bool take_stale(struct cbx_pool *pool, int64_t now, struct cbx_pool_ready
         }
         for (int k = 0; k < p->count; k++) {
             bool old = now - p->ready[k].born_ms > READY_LIFE_MS || p->count > p->want;
-            if (old || now - p->ready[k].checked_ms > CHECK_MS) {
+            if (old || p->ready[k].suspect || now - p->ready[k].checked_ms > CHECK_MS) {
                 *out = p->ready[k];
                 *check = !old;
                 *from = p;
@@ -261,6 +261,7 @@ static void check_one(struct cbx_pool *pool, struct cbx_pool_profile *p,
     pool->stats.unhealthy += check && !healthy;
     if (healthy) {
         ready.checked_ms = cbx_clock_ms();
+        ready.suspect = false;
         put_ready(pool, p, &ready);
     } else {
         cbx_sandbox_end(ready.sandbox);

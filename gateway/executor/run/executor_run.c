@@ -224,6 +224,9 @@ static int run_entered(struct cbx_execution *x, struct cbx_session *session, str
     x->request->one_shot = x->permit->session[0] == '\0' ? sandbox : NULL;
     failed = cbx_sandbox_run(sandbox, x->permit, x->given.text, &options, &x->result, err);
     x->request->one_shot = NULL;
+    if (!failed && x->result.status == CBX_RUN_LOST) {
+        cbx_pool_suspect(e->pool);
+    }
     if (failed == CBX_ESTALE) {
         cbx_sessions_unbegin(e->sessions, session);
     }

@@ -56,6 +56,29 @@ static void a_ready_sandbox_whose_connection_broke_is_not_given(void **state)
     cbx_pool_discard(pool, sandbox);
 }
 
+static void ready_sandboxes_are_not_given_when_one_fell_silent_before_they_answer(void **state)
+{
+    (void)state;
+    struct cbx_sandbox *sandbox = NULL;
+    make_pool(&(struct cbx_pool_config){ .min = 2, .refill_ms = 3600 * 1000 });
+    cbx_pool_prewarm(pool, "python", &limits);
+    AWAIT_STATS(ready, 2);
+    cbx_pool_suspect(pool);
+    assert_int_equal(take("s1", &sandbox, NULL), 0);
+    FAKE_AWAIT(strchr(fake.containers[0].received, CBX_FRAME_PING) != NULL);
+    FAKE_AWAIT(strchr(fake.containers[1].received, CBX_FRAME_PING) != NULL);
+    cbx_pool_discard(pool, sandbox);
+    AWAIT_STATS(ready, 2);
+    pthread_mutex_lock(&fake.lock);
+    fake.mute = true;
+    pthread_mutex_unlock(&fake.lock);
+    int before = fake.count;
+    cbx_pool_suspect(pool);
+    assert_int_equal(take("s2", &sandbox, NULL), 0);
+    assert_true(index_of(sandbox) >= before);
+    cbx_pool_discard(pool, sandbox);
+}
+
 /* In the order of the work a removal comes after the take and before prewarming: after the removal,
  * a replacement would have been begun. */
 static void a_taken_sandbox_is_replaced_later_and_the_last_one_at_once(void **state)
@@ -417,6 +440,7 @@ int main(void)
         TEST(makes_one_when_none_is_ready),
         TEST(prewarms_profiles_and_replaces_a_taken_sandbox),
         TEST(a_ready_sandbox_whose_connection_broke_is_not_given),
+        TEST(ready_sandboxes_are_not_given_when_one_fell_silent_before_they_answer),
         TEST(a_taken_sandbox_is_replaced_later_and_the_last_one_at_once),
         TEST(a_profile_that_was_used_is_prewarmed_too),
         TEST(gives_only_sandboxes_of_the_permits_limits),
