@@ -4,6 +4,7 @@
 #include "docker/egress/proxy.h"
 #include "docker/engine/silence.h"
 #include "docker/sandbox/sandbox_internal.h"
+#include "policies/base/log.h"
 #include "policies/base/time/clock.h"
 
 #include <string.h>
@@ -77,6 +78,7 @@ int cbx_sandbox_reattach(struct cbx_sandbox *sandbox, int64_t deadline, struct c
     const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000L };
     char run_id[sizeof(sandbox->run_id)];
     struct cbx_err last = { 0 };
+    int64_t began = cbx_clock_ms();
     memcpy(run_id, sandbox->run_id, sizeof(run_id));
     sandbox->alive = false; /* HELLO is awaited as at the start */
     renew_proxy(sandbox, run_id);
@@ -88,6 +90,11 @@ int cbx_sandbox_reattach(struct cbx_sandbox *sandbox, int64_t deadline, struct c
     }
     if (failed && err != NULL) {
         *err = last;
+    }
+    if (!failed) {
+        cbx_log(CBX_LOG_INFO,
+                "the connection to sandbox %s broke, and was opened again after %lld ms",
+                sandbox->id, (long long)(cbx_clock_ms() - began));
     }
     sandbox->alive = failed == 0;
     sandbox->link.broken = !is_final(failed);
