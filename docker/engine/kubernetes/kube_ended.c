@@ -46,7 +46,9 @@ void cbx_kube_ended_note(struct cbx_kube_ended *ended, const char *instance, con
     struct cbx_kube_ended_pod *one = &ended->pods[ended->count++];
     *one = (struct cbx_kube_ended_pod){ .seen_ms = now_ms };
     snprintf(one->name, sizeof(one->name), "%s", name.p);
-    if (state.taken && state.reason[0] != '\0') {
+    /* one that is being removed was there before */
+    bool removed = json_object_get(metadata, "deletionTimestamp") != NULL;
+    if (state.taken && !removed && state.reason[0] != '\0') {
         cbx_log(CBX_LOG_WARNING, "the cluster has ended pod %s on node %s: %s: %s", one->name,
                 state.node, state.reason, state.message);
     }
