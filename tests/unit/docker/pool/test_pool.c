@@ -60,7 +60,7 @@ static void ready_sandboxes_are_not_given_when_one_fell_silent_before_they_answe
 {
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
-    make_pool(&(struct cbx_pool_config){ .min = 2, .refill_ms = 3600 * 1000 });
+    make_pool(&(struct cbx_pool_config){ .min = 2 });
     cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 2);
     cbx_pool_suspect(pool);
