@@ -285,10 +285,11 @@ bool cbx_sandbox_poll(struct cbx_sandbox *sandbox);
  * nothing runs in it. */
 bool cbx_sandbox_is_broken(struct cbx_sandbox *sandbox);
 
-/* The same as cbx_sandbox_poll, and opens a connection that broke again, as when an API server restarts: waits up to
- * CBX_SILENCE_BROKEN_MS for that, or without `wait` makes one attempt. *gone: the sandbox has ended,
- * or cannot be used any more; nothing is lost then if cbx_sandbox_is_untouched. CBX_EENGINE: whether
- * it has ended is not known, because its engine does not answer. Only while nothing runs in it. */
+/* The same as cbx_sandbox_poll, and opens a connection that broke again, as when an API server
+ * restarts: waits up to CBX_SILENCE_BROKEN_MS for that, or without `wait` makes one attempt. *gone:
+ * the sandbox has ended, or cannot be used any more; nothing is lost then if
+ * cbx_sandbox_is_untouched. CBX_EENGINE: whether it has ended is not known, because its engine does
+ * not answer. Only while nothing runs in it. */
 int cbx_sandbox_reach(struct cbx_sandbox *sandbox, bool wait, bool *gone, struct cbx_err *err);
 
 /* Kills and removes the container. */
