@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-/* Records that an unknown value is assigned to this name; the caller records its traits. */
 void cbx_shell_name_assign(struct cbx_shell *s, struct cbx_shell_name *n)
 {
     n->assigned = true;
@@ -21,6 +20,7 @@ void cbx_shell_name_assign(struct cbx_shell *s, struct cbx_shell_name *n)
     }
 }
 
+/* Records that an unknown value is assigned to this name; the caller records its traits. */
 struct cbx_shell_name *cbx_shell_name_doubt(struct cbx_shell *s, struct cbx_str name)
 {
     struct cbx_shell_name *n = cbx_shell_name_make(s, name);
