@@ -34,6 +34,14 @@ static const struct {
     { "/threading.py", "_bootstrap" },
 };
 
+/* Code of the image that acts on its own behalf, although its code does not have the name of what it
+ * uses: pandas reads the variables of a query as f"f_{scope}" of the frames that it was called in. */
+static const struct {
+    const char *file, *function;
+} composes_names[] = {
+    { "/pandas/core/computation/scope.py", "_get_vars" },
+};
+
 /* The frame under examination. */
 struct caller {
     PyFrameObject *frame; /* owned */
@@ -104,6 +112,17 @@ struct passed {
     char file[1024], name[256];
 };
 
+static bool is_composing_names(const struct caller *caller)
+{
+    for (size_t i = 0; i < sizeof(composes_names) / sizeof(composes_names[0]); i++) {
+        if (is_of_file(caller->file, composes_names[i].file) &&
+            strcmp(caller->name, composes_names[i].function) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_on_its_own(struct caller *caller, const char *words, const struct passed *passed)
 {
     bool import_system = strncmp(caller->file, "<frozen importlib", 17) == 0;
@@ -116,7 +135,7 @@ static bool is_on_its_own(struct caller *caller, const char *words, const struct
     if (strcmp(words, "ctypes") == 0) {
         return cbx_hook_imports_ctypes(caller->code);
     }
-    return strcmp(passed->file, caller->file) == 0 ||
+    return strcmp(passed->file, caller->file) == 0 || is_composing_names(caller) ||
            cbx_hook_code_has(caller->code, "co_names", passed->name, true) ||
            cbx_hook_code_has(caller->code, "co_names", words, false) ||
            cbx_hook_code_has(caller->code, "co_consts", words, true);
