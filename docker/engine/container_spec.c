@@ -33,6 +33,7 @@ static const char *const sandbox_variables[] = {
     "PYTHONHASHSEED=random",
     "MPLBACKEND=module://matplotlib_inline.backend_inline",
     "MPLCONFIGDIR=/tmp/matplotlib",
+    "GST_REGISTRY_FORK=no", /* GStreamer, of OpenCV: plugins are listed without another process */
     /* not a file in MPLCONFIGDIR, which programs can write */
     "MATPLOTLIBRC=/etc/matplotlibrc",
     "IPYTHONDIR=/codebox/ipython",

@@ -457,7 +457,7 @@ def pandas_query():
     import pandas as pd
     frame = pd.DataFrame({'a': range(20), 'b': list('xyzxy') * 4})
     limit, wanted, settings = 10, ['x', 'z'], {'limit': 10}
-    assert len(frame.query("a > @settings['limit']")) == 9
+    assert len(frame.query("a > @settings['limit']", engine='python')) == 9
     return len(frame.query('a > @limit')) == 9 and len(frame.query('a > @limit and b in @wanted')) == 5 and frame.eval('a * @limit').sum() == 1900
 
 
