@@ -247,6 +247,7 @@ static int run_container(struct cbx_sandbox *sandbox, const struct cbx_container
     struct cbx_attach *attach = NULL;
     int failed = cbx_engine_container_begin(sandbox->engine, spec, sandbox->id, &attach, err);
     if (failed) {
+        cbx_attach_free(attach); /* streams of a container that did not start */
         return failed;
     }
     return cbx_sandbox_greet(sandbox, attach, HELLO_TIMEOUT_MS, &tag, err);
