@@ -176,11 +176,15 @@ static void an_engine_that_is_away_loses_no_session(void **state)
     bool gone;
     CBX_AUTO(sandbox) sandbox = open_sandbox();
     run_well(sandbox);
+    pthread_mutex_lock(&fake.lock);
     fake.away = true;
+    pthread_mutex_unlock(&fake.lock);
     cut(sandbox);
     assert_int_equal(cbx_sandbox_reach(sandbox, false, &gone, &err), CBX_EENGINE);
     assert_false(gone);
+    pthread_mutex_lock(&fake.lock);
     fake.away = false;
+    pthread_mutex_unlock(&fake.lock);
     assert_int_equal(cbx_sandbox_reach(sandbox, false, &gone, &err), 0);
     assert_false(gone);
     run_well(sandbox);
@@ -193,7 +197,9 @@ static void a_sandbox_that_misses_what_was_sent_is_not_used(void **state)
     CBX_AUTO(sandbox) sandbox = open_sandbox();
     run_well(sandbox);
     cut(sandbox);
+    pthread_mutex_lock(&fake.lock);
     fake.containers[0].tag[0] ^= 1;
+    pthread_mutex_unlock(&fake.lock);
     assert_int_equal(cbx_sandbox_reach(sandbox, true, &gone, &err), 0);
     assert_true(gone);
     assert_false(cbx_sandbox_is_broken(sandbox));
@@ -206,7 +212,9 @@ static void a_sandbox_that_has_ended_is_gone(void **state)
     CBX_AUTO(sandbox) sandbox = open_sandbox();
     run_well(sandbox);
     cut(sandbox);
+    pthread_mutex_lock(&fake.lock);
     fake.containers[0].running = false;
+    pthread_mutex_unlock(&fake.lock);
     assert_int_equal(cbx_sandbox_reach(sandbox, true, &gone, &err), 0);
     assert_true(gone);
     assert_int_equal(fake_received(&fake.containers[0], CBX_FRAME_ATTACH), 1);
@@ -230,7 +238,9 @@ static void an_acknowledgement_that_was_lost_is_sent_again(void **state)
     CBX_AUTO(sandbox) sandbox = open_sandbox();
     run_well(sandbox);
     cut(sandbox);
+    pthread_mutex_lock(&fake.lock);
     snprintf(fake.containers[0].run_id, sizeof(fake.containers[0].run_id), "d1");
+    pthread_mutex_unlock(&fake.lock);
     assert_int_equal(cbx_sandbox_reach(sandbox, true, &gone, &err), 0);
     assert_false(gone);
     FAKE_AWAIT(fake.containers[0].run_id[0] == '\0');
