@@ -141,14 +141,29 @@ int cbx_docker_create(struct cbx_engine *engine, const struct cbx_container_spec
     return 0;
 }
 
+/* A container may be removed by others before it starts: 404, or 409 while its removal goes on. */
+static bool is_gone(long status, const json_t *answer)
+{
+    const char *message = json_string_value(json_object_get(answer, "message"));
+    return status == 409 ||
+           (status == 404 && message != NULL && strstr(message, "No such container") != NULL);
+}
+
 int cbx_docker_start(struct cbx_engine *engine, const char *id, struct cbx_err *err)
 {
     char path[128];
     snprintf(path, sizeof(path), "/containers/%.64s/start", id);
     CBX_AUTO_JSON answer = NULL;
+    long status = 0;
     struct cbx_docker_request request = { .method = "POST", .path = path };
-    return cbx_docker_expect(cbx_docker_of(engine), &request, 204, CBX_ANSWER_ANY,
-                             "start a container", &answer, err);
+    int failed = cbx_docker_call(cbx_docker_of(engine), &request, &status, &answer, err);
+    if (failed || status == 204) {
+        return failed;
+    }
+    return cbx_docker_refused(cbx_docker_of(engine), status, answer,
+                              is_gone(status, answer) ? "start a container that is gone; try again"
+                                                      : "start a container",
+                              err);
 }
 
 /* The supervisor listens for bridges from its start on; the container must run before one is

@@ -86,6 +86,10 @@ static void an_engine_that_refuses_is_quoted_to_the_operator_alone(void **state)
     fake.start_status = 404;
     assert_int_equal(prepare(&sandbox), CBX_EENGINE);
     assert_safe(FAKE_SECRET);
+    fake.start_status = 409; /* it is being removed */
+    assert_int_equal(prepare(&sandbox), CBX_EENGINE);
+    assert_non_null(strstr(err.text, "try again"));
+    assert_safe(FAKE_SECRET);
     assert_nothing_left();
 }
 
