@@ -44,7 +44,10 @@ static void another_host_continues_the_session_and_the_first_one_is_cut_off(void
     struct cbx_err err = { 0 };
     RUN("x = 7");
     CBX_AUTO(sandbox) again = NULL;
-    if (cbx_sandbox_adopt(engine, &config, cbx_sandbox_id(sandbox), &again, &err) != 0) {
+    /* With the same epoch the first host would open its connection again. */
+    struct cbx_sandbox_config next = config;
+    next.epoch = config.epoch + 1;
+    if (cbx_sandbox_adopt(engine, &next, cbx_sandbox_id(sandbox), &again, &err) != 0) {
         fail_msg("%s", err.text);
     }
     run(again, language, "print(x)", &seen);
