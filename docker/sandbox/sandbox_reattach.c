@@ -19,8 +19,8 @@ void cbx_sandbox_note_failed(struct cbx_sandbox *sandbox, int failed)
         failed == CBX_EIO && atomic_load(&sandbox->link.silent) == CBX_SILENT_NONE;
 }
 
-/* Frames that were on their way are lost. The ledger and the grants of this host are those of the
- * sandbox only if the last tag arrived. */
+/* A connection that breaks loses the frames in it. The sandbox has the ledger and the grants of this
+ * host only if it received the last tag. */
 static int check_tag(const struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_err *err)
 {
     struct cbx_sha256 mac = { 0 };

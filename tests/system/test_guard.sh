@@ -185,7 +185,7 @@ made() { # LANGUAGE CODE: what the analyzer cannot follow, the guard of default 
 is_recorded_for() { # DECISION
     jq -es --arg d "$1" 'any(.[]; .type == "blocked" and .body.decision == $d and .body.capability == "evaluate-text" and (.body.rule | length > 0))' "$state/audit.jsonl"
 }
-loaded() { # a file of code that nobody judged
+loaded() { # a file of code that was not judged
     run python $'import io\nopen("mx.py", "w").write("print(1)")\ntry:\n    import mx\nexcept ImportError as e:\n    print("no", e)\ntry:\n    io.open_code("/etc/hostname")\nexcept OSError as e:\n    print("no", e)' loading >"$work/loaded"
     jq -c '[.status, .blocked, .output]' "$work/loaded"
     jq -e '.blocked | any(.capability == "evaluate-text" and .what == "a file that was not judged") and any(.capability == "read-outside")' "$work/loaded"

@@ -344,8 +344,8 @@ static bool names_a_type(struct cbx_str word)
     return false;
 }
 
-/* `(string) => void`: parameters without types, whose names are those of types. The grammar takes the
- * names for types. Replaces the last character of each. */
+/* `(string) => void`: a parameter without a type, with the name of a type. The grammar parses the name
+ * as a type, and fails. Replaces the last character of each. */
 static bool rename_parameters(struct cbx_str text, size_t at, char *copy)
 {
     bool found = false, names = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Linked into each C program of a sandbox. The processor refuses to execute data: the program ends
- * by SIGSEGV, and no system call says so. This file makes the refusal a record: the handler asks
- * Linux to execute the page, the guard refuses that and reports it as native-code, and the program
- * ends by the same signal as without the handler.
+ * by SIGSEGV, and no system call says so. The handler here requests execution of the page by a
+ * system call, which the guard refuses and reports as native-code. The program then ends by the same
+ * signal as without the handler.
  *
  * A program may replace the handler; then its end is the only trace. The file prevents nothing:
  * memory that is not executable stays so. */
