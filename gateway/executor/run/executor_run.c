@@ -172,16 +172,23 @@ static int continue_session(struct cbx_sandbox *sandbox, const struct cbx_sandbo
     return cbx_sandbox_continue(sandbox, ended, err);
 }
 
+/* Sets *out to the sandbox of an entered session, NULL if it has none, and opens a connection that
+ * broke; *gone: the sandbox cannot be used (cbx_sandbox_reach). */
+static int reach(struct cbx_session *session, struct cbx_sandbox **out, bool *gone,
+                 struct cbx_err *err)
+{
+    *out = cbx_session_sandbox(session);
+    *gone = true;
+    return *out != NULL ? cbx_sandbox_reach(*out, true, gone, err) : 0;
+}
+
 /* Call it with the session entered and a run slot acquired. */
 static int run_entered(struct cbx_execution *x, struct cbx_session *session, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
-    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
-    bool gone = true;
-    int failed = 0;
-    if (sandbox != NULL) {
-        failed = cbx_sandbox_reach(sandbox, true, &gone, err);
-    }
+    struct cbx_sandbox *sandbox;
+    bool gone;
+    int failed = reach(session, &sandbox, &gone, err);
     if (failed) {
         return failed;
     }
@@ -238,12 +245,9 @@ static int run_entered(struct cbx_execution *x, struct cbx_session *session, str
 
 int cbx_executor_reach(struct cbx_session *session, struct cbx_sandbox **out, struct cbx_err *err)
 {
-    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
-    bool gone = true;
-    int failed = 0;
-    if (sandbox != NULL) {
-        failed = cbx_sandbox_reach(sandbox, true, &gone, err);
-    }
+    struct cbx_sandbox *sandbox;
+    bool gone;
+    int failed = reach(session, &sandbox, &gone, err);
     if (failed) {
         return failed;
     }
